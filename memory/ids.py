@@ -1,4 +1,7 @@
-"""Identifiers. Discord's are snowflakes (64-bit integers whose high bits are milliseconds since 2015); ours are identity columns."""
+"""Identifiers.
+
+Discord's are snowflakes: 64-bit integers whose high 42 bits are milliseconds since 2015. Ours are identity columns.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import NewType

@@ -27,7 +27,7 @@ class Connection(Protocol):
 
 
 async def fetch_scoped(
-    db: Any,  # noqa: ANN401 - an asyncpg pool, connection or proxy; the stubs share no supertype
+    db: Any,  # an asyncpg pool, connection or proxy; the stubs share no supertype
     statement: str,
     scope: Scope,
     *args: object,
