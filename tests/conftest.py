@@ -1,0 +1,83 @@
+"""Fixtures for every test: a database of its own from a migrated template, and a numbered Redis database of its own.
+
+Nothing but loopback and unix sockets may be reached. `services` starts PostgreSQL and Valkey once a run, at the first
+test that asks for them.
+"""
+
+import asyncio
+import os
+import secrets
+import tempfile
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+import redis.asyncio as redis
+
+from tests.harness.services import REDIS_DATABASES, RunServices, open_pool, run_folder
+
+_RUN = "MUNINN_TEST_RUN"
+_held = pytest.StashKey[RunServices]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        os.environ[_RUN] = secrets.token_hex(6)
+        services = RunServices(run_folder(Path(tempfile.gettempdir()), os.environ[_RUN]))
+        services.hold()
+        config.stash[_held] = services
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    services = config.stash.get(_held, None)
+    if services is not None:
+        services.end()
+
+
+@pytest.fixture(scope="session")
+def services() -> Iterator[RunServices]:
+    """The run's PostgreSQL and Valkey."""
+    running = RunServices(run_folder(Path(tempfile.gettempdir()), os.environ[_RUN]))
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def template(services: RunServices) -> str:
+    """The name of the run's migrated database, which tests copy."""
+    return asyncio.run(services.template())
+
+
+@pytest.fixture
+async def database_url(services: RunServices, template: str) -> AsyncGenerator[str]:
+    """The address of a fresh, migrated database."""
+    async with services.fresh_database(template) as url:
+        yield url
+
+
+@pytest.fixture
+async def empty_database_url(services: RunServices) -> AsyncGenerator[str]:
+    """The address of a fresh database without a schema."""
+    async with services.fresh_database() as url:
+        yield url
+
+
+@pytest.fixture
+async def pool(database_url: str) -> AsyncGenerator["asyncpg.Pool[asyncpg.Record]"]:
+    """A pool of at most ten connections on a fresh, migrated database; jsonb is Python objects."""
+    async with open_pool(database_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def redis_url(services: RunServices) -> AsyncGenerator[str]:
+    """The address of an empty numbered database of the run's Valkey."""
+    async with redis.Redis.from_url(services.valkey.url(0)) as shared:
+        number = 1 + int(await shared.incr("tests:database")) % (REDIS_DATABASES - 1)
+    url = services.valkey.url(number)
+    async with redis.Redis.from_url(url) as own:
+        await own.flushdb()
+        yield url
+        await own.flushdb()

@@ -1,0 +1,1 @@
+"""What starts Muninn and its services for the tests."""
