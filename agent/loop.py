@@ -1,0 +1,216 @@
+"""The bounded loop: ask the model, run what it calls, until it answers or a limit ends it.
+
+    ask -> plan -> save (reply and plan, one transaction) -> dispatch -> settle -> ask -> ... -> answer | limit
+
+What must hold here, each shown by a test:
+- Nothing is dispatched before its plan is saved, and nothing over a limit is dispatched at all (I10).
+- Every planned call ends in exactly one result, in the model's order, whatever finished first.
+- The last request offers no tools and has a time reserve that nothing else may use.
+- A resumed run never asks again for what is stored, and runs only the calls that have no result.
+- A cancellation from outside leaves at once, with no last step; what is stored can be resumed.
+"""
+
+import time
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import structlog
+
+from agent.contracts import (
+    EndReason,
+    Message,
+    ModelReply,
+    RunOutcome,
+    StoredCall,
+    StoredStep,
+    ToolResult,
+    ToolSpec,
+    Usage,
+    ValidCall,
+)
+from agent.deadline import bounded
+from agent.errors import DeadlinePassed, ModelFault, ModelUnavailable, StoreStalled
+from agent.execute import Batch, ReadyCall, Settled
+from agent.limits import Limits
+from agent.plan import Ledger, checked, normalised, plan_calls, without_calls
+from agent.ports import Clock, Model, RunStore, Toolbox
+from agent.transcript import build, is_empty, repaired
+
+T = TypeVar("T")
+LimitReason: TypeAlias = Literal["limit_steps", "limit_calls", "limit_time"]
+
+_CLOSE_S = 0.1
+"""The model's own timer and ours end the same wait; which one is first must make no difference."""
+
+_log = structlog.get_logger(__name__)
+
+
+async def run(
+    prompt: Sequence[Message],
+    *,
+    model: Model,
+    toolbox: Toolbox,
+    store: RunStore,
+    limits: Limits,
+    clock: Clock = time.monotonic,
+) -> RunOutcome:
+    """Answer `prompt`, or say why not, within `limits`; continue where `store` says that an earlier attempt stood.
+
+    The final reply is not saved: it is in the outcome, for the caller to commit together with the composed answer.
+    Raises what the store raises (LeaseLost, StoreStalled); a model's fault is an outcome.
+    """
+    started = clock()
+    this = _Run(
+        prompt=prompt,
+        model=model,
+        toolbox=toolbox,
+        store=store,
+        limits=limits,
+        clock=clock,
+        tools_until=started + limits.run_s - limits.final_reserve_s,
+        ends=started + limits.run_s,
+        steps=[],
+    )
+    return await this.to_the_end()
+
+
+@dataclass(slots=True)
+class _Run:
+    prompt: Sequence[Message]
+    model: Model
+    toolbox: Toolbox
+    store: RunStore
+    limits: Limits
+    clock: Clock
+    tools_until: float
+    ends: float
+    steps: list[StoredStep]
+
+    async def to_the_end(self) -> RunOutcome:
+        self.steps = list(await self._stored(self.store.load(), "load"))
+        await self._finish_cut_off_calls()
+        while True:
+            limit = self._limit()
+            if len(self.steps) >= self.limits.max_steps:
+                return self._failed("limit_steps")
+            try:
+                reply = await self._ask(last=limit is not None)
+            except DeadlinePassed:
+                if limit is not None:
+                    return self._failed("limit_time")
+                self.tools_until = self.clock()  # all of it went by while the model was asked: the reserve is for this
+                continue
+            except ModelFault as fault:
+                _log.warning("model_failed", code=fault.code, step=len(self.steps), error=fault.message)
+                return self._failed("model_unavailable" if isinstance(fault, ModelUnavailable) else "model_refused")
+            outcome = self._ending(reply, limit)
+            if outcome is not None:
+                return outcome
+            await self._act(reply)
+
+    def _limit(self) -> LimitReason | None:
+        """The limit that makes the next step the last one."""
+        if len(self.steps) >= self.limits.max_steps - 1:
+            return "limit_steps"
+        if self._ledger().calls >= self.limits.max_calls:
+            return "limit_calls"
+        if self.clock() >= self.tools_until:
+            return "limit_time"
+        return None
+
+    async def _ask(self, *, last: bool) -> ModelReply:
+        """One reply; DeadlinePassed once the time for it is up, by our clock or by the model's own."""
+        tools: Sequence[ToolSpec] = () if last else self.toolbox.specs()
+        until = self.ends if last else self.tools_until
+        within_s = until - self.clock()
+        if within_s <= 0:
+            raise DeadlinePassed(abandoned=False)
+        asked = self.model.complete(build(self.prompt, self.steps, last=last), tools, within_s=within_s)
+        try:
+            reply = await bounded(asked, within_s, grace_s=self.limits.grace_s, name="model")
+        except ModelUnavailable as fault:
+            if fault.code == "timeout" and self.clock() >= until - _CLOSE_S:
+                raise DeadlinePassed(abandoned=False) from fault
+            raise
+        return normalised(reply)
+
+    def _ending(self, reply: ModelReply, limit: LimitReason | None) -> RunOutcome | None:
+        """How the run ends with this reply; None if it goes on."""
+        words = reply.message.text
+        if reply.finish == "content_filter":
+            return self._failed("content_filter", reply)
+        if reply.message.calls and limit is None:
+            return None
+        if words is None or is_empty(words):
+            if reply.message.calls and limit is not None:
+                return self._failed(limit, reply)
+            nudged = any(not step.calls and is_empty(step.reply.message.text) for step in self.steps)
+            return self._failed("empty_answer", reply) if nudged or limit is not None else None
+        reason: EndReason = "truncated" if reply.finish == "length" else limit or "answered"
+        return RunOutcome("answered", words, reason, without_calls(reply), len(self.steps), *self._totals(reply))
+
+    async def _act(self, reply: ModelReply) -> None:
+        """Plan, save, dispatch and settle the calls of one reply; an empty answer is a step without any."""
+        step = len(self.steps)
+        planned = plan_calls(step, reply, self.toolbox, self._ledger(), self.limits)
+        await self._stored(self.store.save_step(step, reply, [each for each, _ in planned]), "save a step")
+        calls = tuple(StoredCall(each, each.rejection) for each, _ in planned)
+        self.steps.append(StoredStep(step, reply, calls))
+        await self._dispatch([ReadyCall(each, valid) for each, valid in planned if valid is not None])
+
+    async def _finish_cut_off_calls(self) -> None:
+        """Run what an earlier attempt had planned and not settled: the same calls under the same names.
+
+        Only the last step can have any. What can no longer be run gets a result that says what is known of it.
+        """
+        if not self.steps:
+            return
+        ready: list[ReadyCall] = []
+        lost: list[Settled] = []
+        for each in self.steps[-1].calls:
+            if each.result is not None:
+                continue
+            valid = checked(self.toolbox, each.planned.call)
+            if isinstance(valid, ValidCall) and valid.spec.effect == each.planned.effect:
+                ready.append(ReadyCall(each.planned, valid))
+            elif (told := repaired(each).result) is not None:
+                lost.append((each.planned, told))
+        if lost:
+            await self._settle(lost)
+            self._note(lost)
+        await self._dispatch(ready)
+
+    async def _dispatch(self, ready: Sequence[ReadyCall]) -> None:
+        if ready:
+            batch = Batch(self.toolbox, self._settle, self.limits, self.tools_until, self.clock)
+            self._note(await batch.run(ready))
+
+    async def _settle(self, settled: Sequence[Settled]) -> None:
+        await self._stored(self.store.settle_calls(settled), "settle calls")
+
+    def _note(self, settled: Sequence[Settled]) -> None:
+        """Put results into the last step."""
+        results: dict[int, ToolResult] = {planned.ordinal: result for planned, result in settled}
+        last = self.steps[-1]
+        calls = tuple(StoredCall(each.planned, results.get(each.planned.ordinal, each.result)) for each in last.calls)
+        self.steps[-1] = StoredStep(last.step, last.reply, calls)
+
+    async def _stored(self, work: Coroutine[Any, Any, T], what: str) -> T:
+        within_s = self.limits.store_s
+        try:
+            return await bounded(work, within_s, grace_s=self.limits.grace_s, name="run store")
+        except DeadlinePassed:
+            raise StoreStalled(what, within_s) from None
+
+    def _ledger(self) -> Ledger:
+        return Ledger.of(self.steps)
+
+    def _totals(self, final: ModelReply | None) -> tuple[int, Usage]:
+        """Calls that count, and tokens of all stored steps and of `final`."""
+        usage = sum((step.reply.usage for step in self.steps), start=Usage())
+        return self._ledger().calls, usage + (final.usage if final is not None else Usage())
+
+    def _failed(self, reason: EndReason, reply: ModelReply | None = None) -> RunOutcome:
+        final = None if reply is None else without_calls(reply)
+        return RunOutcome("failed", None, reason, final, len(self.steps), *self._totals(reply))

@@ -1,0 +1,50 @@
+"""Tool results: compact JSON in one shape, so that the model always sees why something did not happen (I16)."""
+
+import json
+from collections.abc import Mapping
+
+from agent.contracts import Effect, ToolResult
+from agent.limits import MAX_RESULT_CHARS
+from agent.storable import storable
+
+
+def compact(payload: Mapping[str, object]) -> str:
+    """`payload` as JSON text without spaces, not escaped beyond what JSON asks."""
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def success(payload: Mapping[str, object]) -> ToolResult:
+    """`{"ok": true, ...payload}`. Raises ValueError or TypeError if `payload` is no JSON."""
+    return ToolResult(True, compact({"ok": True, **payload}))
+
+
+def failure(code: str, message: str) -> ToolResult:
+    """`{"ok": false, "error": {"code", "message"}}`. `code` is stable, the message says what the model may do."""
+    return ToolResult(False, compact({"ok": False, "error": {"code": code, "message": storable(message)}}), code)
+
+
+def not_started(why: str, *, code: str = "not_started") -> ToolResult:
+    """For a call that certainly had no effect."""
+    return failure(code, f"{why} It was not started and had no effect.")
+
+
+def unsettled(effect: Effect, why: str, *, read_code: str = "tool_failed") -> ToolResult:
+    """For a call of which nobody knows how it ended: a write may have happened, a read can do no harm."""
+    if effect == "write":
+        return failure("unknown", f"{why} It may still have completed: do not repeat it, say that it is not certain.")
+    return failure(read_code, why)
+
+
+def acceptable(result: ToolResult, effect: Effect) -> ToolResult:
+    """`result`, or what the model is told instead if its content is too long or no JSON text.
+
+    What a write did is not undone by a bad report of it, so its outcome then counts as unknown.
+    """
+    if len(result.content) > MAX_RESULT_CHARS:
+        return unsettled(effect, "The tool's result was too long to show.", read_code="result_too_long")
+    try:
+        json.loads(result.content)
+        result.content.encode()
+    except (ValueError, RecursionError):
+        return unsettled(effect, "The tool gave a result that cannot be read.")
+    return result

@@ -1,0 +1,264 @@
+"""Runs in PostgreSQL: what a run said and did, so that another attempt can go on where this one was cut off (I3).
+
+Every write names the turn's lease and shares a lock on the turn's row: a claim waits for a write under way and sees it,
+and a write after the claim matches no row (I14). Each is one statement, so one round trip and one commit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import asyncpg
+
+from agent.contracts import (
+    Effect,
+    Message,
+    ModelReply,
+    PlannedCall,
+    RunOutcome,
+    StoredCall,
+    StoredStep,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from agent.errors import LeaseLost, StoredRunBroken
+from agent.record import read_prompt, read_reply, write_prompt, write_reply
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """The lease under which a turn was claimed."""
+
+    turn_id: int
+    lease_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run to work on. `prompt` is what the model is to see: the stored one, also where a newer one was offered."""
+
+    run_id: int
+    prompt: tuple[Message, ...]
+    resumed: bool
+
+
+# Begin a turn's run, or find the one that was cut off.
+BEGIN_RUN_SQL = """
+WITH made AS (
+    INSERT INTO agent_runs (space_id, turn_id, model, prompt)
+    VALUES ($1, $2, $3, $4::text::jsonb)
+    ON CONFLICT (turn_id) WHERE state = 'running' DO NOTHING
+    RETURNING run_id
+)
+SELECT run_id, NULL AS prompt, false AS resumed FROM made
+UNION ALL
+SELECT run_id, prompt::text, true FROM agent_runs
+WHERE turn_id = $2 AND state = 'running' AND NOT EXISTS (SELECT FROM made)
+"""
+
+
+async def begin_run(conn: Any, *, space_id: int, turn_id: int, model: str, prompt: Sequence[Message]) -> StoredRun:
+    """The turn's running run if there is one, else a new one with `prompt`.
+
+    `conn` is an asyncpg connection (or pool) whose turn was claimed before. Raises StoredRunBroken if a stored prompt
+    cannot be read.
+    """
+    written = write_prompt(prompt)
+    row = None
+    while row is None:  # a conflict with a run that committed after this statement began shows it only to the next
+        row = await conn.fetchrow(BEGIN_RUN_SQL, space_id, turn_id, model, written)
+    stored = row["prompt"] if row["resumed"] else written
+    return StoredRun(row["run_id"], read_prompt(stored), row["resumed"])
+
+
+# The steps of a run with their calls, one row a call; a step without calls is one row.
+LOAD_STEPS_SQL = """
+SELECT s.step, s.reply::text AS reply, s.prompt_tokens, s.completion_tokens,
+       c.ordinal, c.call_id, c.tool, c.arguments, c.effect, c.state, c.result::text AS result, c.error_code
+FROM agent_steps s
+LEFT JOIN agent_tool_calls c ON c.run_id = s.run_id AND c.step = s.step
+WHERE s.run_id = $1
+ORDER BY s.step, c.ordinal
+"""
+
+# Keep a reply and its planned calls, those turned down settled at once, if the lease still holds.
+SAVE_STEP_SQL = """
+WITH held AS (
+    SELECT turn_id FROM turns WHERE turn_id = $1 AND lease_no = $2 AND state = 'running' FOR SHARE
+), said AS (
+    INSERT INTO agent_steps (run_id, step, reply, prompt_tokens, completion_tokens)
+    SELECT $3, $4, $5::text::jsonb, $6, $7 FROM held
+    RETURNING run_id, step
+), planned AS (
+    INSERT INTO agent_tool_calls
+        (run_id, step, ordinal, call_id, tool, arguments, effect, state, result, error_code, settled_at)
+    SELECT said.run_id, said.step, c.ordinal, c.call_id, c.tool, c.arguments, c.effect,
+           CASE WHEN c.result IS NULL THEN 'planned' ELSE 'failed' END, c.result::json, c.error_code,
+           CASE WHEN c.result IS NULL THEN NULL ELSE now() END
+    FROM said, unnest($8::int[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[])
+             AS c (ordinal, call_id, tool, arguments, effect, result, error_code)
+)
+SELECT count(*) FROM said
+"""
+
+# Keep what calls came to; what is settled stays. A commit of reads alone ($8) need not wait for the disk: lost with a
+# crash of the server, they are read again. set_config here acts on the commit of this very statement.
+SETTLE_CALLS_SQL = """
+WITH held AS (
+    SELECT turn_id, CASE WHEN $8 THEN set_config('synchronous_commit', 'off', true) END
+    FROM turns WHERE turn_id = $1 AND lease_no = $2 AND state = 'running' FOR SHARE
+), settled AS (
+    UPDATE agent_tool_calls t
+    SET state = CASE WHEN c.error_code IS NULL THEN 'done' ELSE 'failed' END,
+        result = c.result::json, error_code = c.error_code, settled_at = now()
+    FROM held, unnest($4::int[], $5::int[], $6::text[], $7::text[]) AS c (step, ordinal, result, error_code)
+    WHERE t.run_id = $3 AND t.step = c.step AND t.ordinal = c.ordinal AND t.state = 'planned'
+)
+SELECT count(*) FROM held
+"""
+
+
+class PgRunStore:
+    """An agent.ports.RunStore over one run. `resumed` is StoredRun's: a run just begun has nothing to load."""
+
+    def __init__(self, pool: Any, run_id: int, fence: Fence, *, resumed: bool = True) -> None:
+        self._pool = pool
+        self._run_id = run_id
+        self._fence = fence
+        self._resumed = resumed
+
+    async def load(self) -> Sequence[StoredStep]:
+        """The stored steps in order. Raises StoredRunBroken if one cannot be read."""
+        if not self._resumed:
+            return ()
+        rows = await self._pool.fetch(LOAD_STEPS_SQL, self._run_id)
+        by_step: dict[int, list[asyncpg.Record]] = {}
+        for row in rows:
+            by_step.setdefault(row["step"], []).append(row)
+        if list(by_step) != list(range(len(by_step))):
+            raise StoredRunBroken(f"run {self._run_id} lacks a step before its last one")
+        return [_read_step(each) for each in by_step.values()]
+
+    async def save_step(self, step: int, reply: ModelReply, planned: Sequence[PlannedCall]) -> None:
+        """Raises LeaseLost, also if somebody else already saved this step."""
+        usage = reply.usage
+        try:
+            saved = await self._pool.fetchval(
+                SAVE_STEP_SQL,
+                self._fence.turn_id,
+                self._fence.lease_no,
+                self._run_id,
+                step,
+                write_reply(reply),
+                usage.prompt_tokens,
+                usage.completion_tokens,
+                [each.ordinal for each in planned],
+                [each.call.call_id for each in planned],
+                [each.call.tool for each in planned],
+                [each.call.arguments for each in planned],
+                [each.effect for each in planned],
+                [each.rejection.content if each.rejection else None for each in planned],
+                [each.rejection.error_code if each.rejection else None for each in planned],
+            )
+        except asyncpg.UniqueViolationError:
+            saved = 0
+        self._check(saved)
+
+    async def settle_calls(self, settled: Sequence[tuple[PlannedCall, ToolResult]]) -> None:
+        """Raises LeaseLost."""
+        held = await self._pool.fetchval(
+            SETTLE_CALLS_SQL,
+            self._fence.turn_id,
+            self._fence.lease_no,
+            self._run_id,
+            [planned.step for planned, _ in settled],
+            [planned.ordinal for planned, _ in settled],
+            [result.content for _, result in settled],
+            [result.error_code for _, result in settled],
+            all(planned.effect == "read" for planned, _ in settled),
+        )
+        self._check(held)
+
+    def _check(self, rows: int) -> None:
+        if rows == 0:
+            raise LeaseLost(self._run_id, self._fence.turn_id, self._fence.lease_no)
+
+
+# End a run with what its last reply said, if it said anything.
+FINISH_RUN_SQL = """
+WITH said AS (
+    INSERT INTO agent_steps (run_id, step, reply, prompt_tokens, completion_tokens)
+    SELECT $1, $6, $7::text::jsonb, $8, $9 WHERE $7::text IS NOT NULL
+)
+UPDATE agent_runs
+SET state = $2, end_reason = $3, ended_at = now(), steps = $4, calls = $5, prompt_tokens = $10, completion_tokens = $11
+WHERE run_id = $1 AND state = 'running'
+"""
+
+# End a run that has no outcome, with the totals that are stored; calls that nobody will settle any more are closed.
+ABANDON_RUN_SQL = """
+WITH closed AS (
+    UPDATE agent_tool_calls SET state = 'failed', error_code = 'run_ended', settled_at = now()
+    WHERE run_id = $1 AND state = 'planned'
+)
+UPDATE agent_runs r
+SET state = $2, end_reason = $3, ended_at = now(),
+    steps = s.steps, prompt_tokens = s.prompt_tokens, completion_tokens = s.completion_tokens,
+    calls = (SELECT count(*) FROM agent_tool_calls WHERE run_id = $1 AND error_code IS DISTINCT FROM 'limit_calls')
+FROM (
+    SELECT count(*) AS steps, coalesce(sum(prompt_tokens), 0) AS prompt_tokens,
+           coalesce(sum(completion_tokens), 0) AS completion_tokens
+    FROM agent_steps WHERE run_id = $1
+) s
+WHERE r.run_id = $1 AND r.state = 'running'
+"""
+
+
+async def finish_run(
+    conn: Any,
+    run_id: int,
+    *,
+    state: Literal["answered", "failed", "cancelled"],
+    outcome: RunOutcome | None,
+    reason: str | None = None,
+) -> None:
+    """End the run within the caller's transaction, which also moves the turn on under its lease.
+
+    With an outcome, its final reply is saved as the last step, and its reason is kept. Without one (cancelled, or the
+    attempt broke), `reason` is kept, or else the state. A run that has ended is left as it is.
+    """
+    if outcome is None:
+        await conn.execute(ABANDON_RUN_SQL, run_id, state, reason or state)
+        return
+    final = outcome.final
+    await conn.execute(
+        FINISH_RUN_SQL,
+        run_id,
+        state,
+        reason or outcome.reason,
+        outcome.step + (0 if final is None else 1),
+        outcome.calls,
+        outcome.step,
+        None if final is None else write_reply(final),
+        0 if final is None else final.usage.prompt_tokens,
+        0 if final is None else final.usage.completion_tokens,
+        outcome.usage.prompt_tokens,
+        outcome.usage.completion_tokens,
+    )
+
+
+def _read_step(rows: Sequence[asyncpg.Record]) -> StoredStep:
+    first = rows[0]
+    calls = tuple(_read_call(row) for row in rows if row["ordinal"] is not None)
+    usage = Usage(first["prompt_tokens"], first["completion_tokens"])
+    reply = read_reply(first["reply"], [each.planned.call for each in calls], usage)
+    return StoredStep(first["step"], reply, calls)
+
+
+def _read_call(row: asyncpg.Record) -> StoredCall:
+    call = ToolCall(row["call_id"], row["tool"], row["arguments"])
+    planned = PlannedCall(row["step"], row["ordinal"], call, cast("Effect", row["effect"]))
+    if row["state"] == "planned":
+        return StoredCall(planned, None)
+    return StoredCall(planned, ToolResult(row["state"] == "done", row["result"], row["error_code"]))
