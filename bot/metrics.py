@@ -1,0 +1,37 @@
+"""What is counted. Metrics never decide anything, and their failure never breaks anything."""
+
+from typing import Final
+
+from prometheus_client import Counter, Gauge, Histogram
+
+EVENTS: Final = Counter("muninn_events", "Dispatches by what became of them.", ["ack"])
+GROUP_SIZE: Final = Histogram("muninn_group_events", "Events a journal transaction.", buckets=(1, 2, 4, 8, 16, 32, 64))
+COMMIT_SECONDS: Final = Histogram(
+    "muninn_commit_seconds",
+    "Seconds a journal transaction took, retries included.",
+    buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 30),
+)
+QUEUE_DEPTH: Final = Gauge("muninn_ingress_queued", "Dispatches that wait for the journal.")
+DATABASE_UP: Final = Gauge("muninn_database_up", "1 while PostgreSQL answers.")
+REDIS_ERRORS: Final = Counter("muninn_redis_errors", "Redis calls that failed or were too slow.")
+GATEWAY_UP: Final = Gauge("muninn_gateway_up", "1 while the gateway session lives.")
+GAPS: Final = Counter("muninn_gaps", "Spans that had to be fetched again, by reason.", ["reason"])
+BACKFILLED: Final = Counter("muninn_backfilled_messages", "Messages that a backfill brought into the journal.")
+TURNS: Final = Counter("muninn_turns", "Turns by how they ended.", ["end"])
+TURN_SECONDS: Final = Histogram(
+    "muninn_turn_seconds",
+    "Seconds from queued to ended.",
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120, 600),
+)
+REST_RETRIES: Final = Counter("muninn_rest_retries", "Writes to Discord that were tried again, by cause.", ["cause"])
+HELD_BACK: Final = Counter("muninn_held_back", "Addressed messages over a rate limit.", ["limit"])
+STEPS: Final = Counter("muninn_model_steps", "Model calls, by how they ended: ok, error.", ["end"])
+MODEL_SECONDS: Final = Histogram(
+    "muninn_model_seconds", "Seconds of one model call.", buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120)
+)
+MODEL_TOKENS: Final = Counter("muninn_model_tokens", "Tokens as the provider counts: prompt, completion.", ["direction"])
+TOOL_CALLS: Final = Counter("muninn_tool_calls", "Calls of tools, by tool and end: done, failed.", ["tool", "end"])
+RECEIPTS: Final = Counter(
+    "muninn_action_receipts", "External effects by action and end: applied, refused, unknown.", ["action", "end"]
+)
+TURNS_RUNNING: Final = Gauge("muninn_turns_running", "Turns that this process works on.")

@@ -1,0 +1,295 @@
+"""Settings: from the environment, `.env` and secret files; read once, frozen, and handed down.
+
+A setting NAME is read from `MUNINN_NAME`, or from the file that `MUNINN_NAME_FILE` names (a mounted secret), or from
+the line `MUNINN_NAME=` of `.env`; the first of these wins. Two also answer to the names that OpenAI's own client uses.
+docs/reference/settings.md is written from the fields below by `python -m bot.settings`.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from bot.errors import SettingsFault
+
+PREFIX = "MUNINN_"
+ENV_FILE = Path(".env")
+
+
+def _check_address(value: str, schemes: tuple[str, ...]) -> str:
+    parts = urlsplit(value)
+    # unix:///path and postgresql:///name have no host, and are whole. The message never repeats the value.
+    if parts.scheme not in schemes or not (parts.netloc or parts.path):
+        raise ValueError(f"it should be an address that begins with {' or '.join(f'{name}://' for name in schemes)}")
+    return value
+
+
+def _http(value: str) -> str:
+    return _check_address(value, ("http", "https")).rstrip("/")
+
+
+def _websocket(value: str) -> str:
+    return _check_address(value, ("ws", "wss")).rstrip("/") + "/"
+
+
+def _postgres(value: SecretStr) -> SecretStr:
+    return SecretStr(_check_address(value.get_secret_value(), ("postgresql", "postgres")))
+
+
+def _redis(value: SecretStr) -> SecretStr:
+    return SecretStr(_check_address(value.get_secret_value(), ("redis", "rediss", "unix")))
+
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class Settings(BaseSettings):
+    """Everything that an operator can set. Make it with `load`, which turns what is wrong into one sentence."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True
+    )
+
+    discord_token: SecretStr = Field(
+        default=SecretStr(""), description="The bot's token, from the Discord Developer Portal. Needed by `muninn run`."
+    )
+    discord_api_url: Annotated[str, AfterValidator(_http)] = Field(
+        default="https://discord.com/api/v10", description="Discord's REST API, or a proxy of it."
+    )
+    discord_gateway_url: Annotated[str, AfterValidator(_websocket)] = Field(
+        default="wss://gateway.discord.gg/", description="Discord's gateway, or a proxy of it."
+    )
+    shard_id: Annotated[int, Field(ge=0)] = Field(default=0, description="This process's shard, from 0.")
+    shard_count: Count = Field(default=1, description="How many shards the bot has in all.")
+
+    database_url: Annotated[SecretStr, AfterValidator(_postgres)] | None = Field(
+        default=None,
+        description="PostgreSQL 17 or newer with pgvector 0.8 or newer. Not set: Muninn starts one in its data folder.",
+    )
+    redis_url: Annotated[SecretStr, AfterValidator(_redis)] | None = Field(
+        default=None, description="Valkey or Redis. Not set: Muninn starts one in its data folder."
+    )
+    data_dir: Path = Field(
+        default=Path(".muninn"),
+        description="Where the embedded services keep their files; relative to the working directory.",
+    )
+
+    openai_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("MUNINN_OPENAI_API_KEY", "OPENAI_API_KEY"),
+        description="The model provider's key. A model of your own often needs none.",
+    )
+    openai_base_url: Annotated[str, AfterValidator(_http)] | None = Field(
+        default=None,
+        validation_alias=AliasChoices("MUNINN_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
+        description="An endpoint that speaks OpenAI's API (Ollama, vLLM, llama.cpp, OpenRouter); not set: OpenAI.",
+    )
+    model: Annotated[str, Field(min_length=1)] = Field(default="gpt-4.1-mini", description="The chat model's name.")
+    model_stream: bool = Field(default=False, description="Ask for streamed replies; some servers answer only so.")
+    model_timeout_s: Seconds = Field(default=60, description="Seconds for one model call.")
+    context_tokens: Annotated[int, Field(ge=1_000)] = Field(
+        default=8_000, description="Tokens that a prompt may have, by Muninn's own careful estimate."
+    )
+    working_set_messages: Count = Field(default=30, description="Recent messages of the place that a prompt shows.")
+
+    max_steps: Count = Field(default=6, description="Model calls in one run, the last one without tools included.")
+    max_calls: Count = Field(default=12, description="Tool calls in one run.")
+    run_s: Seconds = Field(default=120, description="Seconds for one run, the time to say the end included.")
+    tool_s: Seconds = Field(default=20, description="Seconds for one tool call.")
+    parallel_reads: Count = Field(default=4, description="Reading tools that may run at the same time in one run.")
+    identical_calls: Count = Field(default=2, description="How often one run may repeat the same call.")
+
+    workers: Count = Field(default=8, description="Turns that this process works on at the same time.")
+    answer_window_s: Seconds = Field(
+        default=1_800, description="Seconds after which a message still unanswered stays so; one reaction says it."
+    )
+    nonce_window_s: Seconds = Field(
+        default=120, description="Seconds for which Discord is trusted to recognise a message that is sent again."
+    )
+    turn_lease_s: Seconds = Field(default=20, description="Seconds after which a silent worker's turn is taken over.")
+    turn_heartbeat_s: Seconds = Field(default=5, description="Seconds between a worker's signs of life.")
+    poll_s: Seconds = Field(default=2.0, description="Seconds between looks for work that no notification announced.")
+    drain_s: Seconds = Field(default=10, description="Seconds that a stop gives to what is under way.")
+
+    member_turns: Count = Field(default=10, description="Turns a member may start in one window.")
+    place_turns: Count = Field(default=30, description="Turns a channel may start in one window.")
+    space_turns: Count = Field(default=120, description="Turns a guild may start in one window.")
+    rate_window_s: Seconds = Field(default=60, description="Seconds of that window.")
+
+    ingress_queue: Count = Field(default=10_000, description="Events that wait in memory while PostgreSQL is away.")
+    ingress_group: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=64, description="Events in one transaction, at most."
+    )
+    backfill_messages: Count = Field(default=500, description="Messages fetched again after a gap, for each place.")
+    backfill_places: Count = Field(default=200, description="Places fetched again after a gap.")
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least that is logged."
+    )
+    log_format: Literal["auto", "json", "console"] = Field(
+        default="auto", description="`auto` is for people on a terminal and JSON elsewhere."
+    )
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if self.shard_id >= self.shard_count:
+            raise ValueError("MUNINN_SHARD_ID must be less than MUNINN_SHARD_COUNT: shards count from 0")
+        if self.turn_heartbeat_s * 3 > self.turn_lease_s:
+            raise ValueError("MUNINN_TURN_HEARTBEAT_S must be at most a third of MUNINN_TURN_LEASE_S")
+        if self.tool_s > self.run_s:
+            raise ValueError("MUNINN_TOOL_S must not be more than MUNINN_RUN_S")
+        return self
+
+    @field_validator("discord_token")
+    @classmethod
+    def _one_word(cls, value: SecretStr) -> SecretStr:
+        if len(value.get_secret_value().split()) > 1:
+            raise ValueError("it should be the token alone, without spaces and without `Bot` before it")
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments (tests), then what the environment and `.env` say."""
+        return init_settings, _Environment(settings_cls)
+
+
+class _Environment(EnvSettingsSource):
+    """The environment over `.env`; in each, a variable over the file that its `_FILE` variable names."""
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return {name.lower(): value for name, value in _given().items()}
+
+
+def _given() -> dict[str, str]:
+    """What is set, by variable."""
+    return {**_with_secret_files(_dotenv()), **_with_secret_files(os.environ)}
+
+
+def _dotenv() -> Mapping[str, str | None]:
+    return dotenv_values(ENV_FILE, interpolate=False) if ENV_FILE.is_file() else {}
+
+
+def _with_secret_files(layer: Mapping[str, str | None]) -> dict[str, str]:
+    """The variables that are set, those read from files included. Raises SettingsFault for a file that is not there."""
+    found: dict[str, str] = {}
+    for variable in variables():
+        value = layer.get(variable)
+        named = layer.get(f"{variable}_FILE")
+        if value:
+            found[variable] = value
+        elif named:
+            try:
+                found[variable] = Path(named).read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError) as exc:
+                reason = exc.strerror if isinstance(exc, OSError) else "it is not text"
+                raise SettingsFault(f"{variable}_FILE names {named}, which cannot be read: {reason}.") from None
+    return found
+
+
+def variables() -> dict[str, str]:
+    """Every environment variable that is a setting, and the field it sets."""
+    known: dict[str, str] = {}
+    for name, field in Settings.model_fields.items():
+        alias = field.validation_alias
+        names = (
+            [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else [PREFIX + name.upper()]
+        )
+        known.update(dict.fromkeys(names, name))
+    return known
+
+
+def unknown_variables(environ: Mapping[str, str] | None = None) -> list[str]:
+    """MUNINN_ variables of the environment or of `.env` that set nothing: misspelt, or of another version."""
+    known = {name for variable in variables() for name in (variable, f"{variable}_FILE")}
+    # The tests' own.
+    internal = ("MUNINN_TEST_", "MUNINN_CRASH_")
+    given = {**_dotenv(), **(os.environ if environ is None else environ)}
+    return sorted(
+        name for name in given if name.startswith(PREFIX) and name not in known and not name.startswith(internal)
+    )
+
+
+def load(**overrides: Any) -> Settings:
+    """Read the settings; `overrides` are fields that go before everything else. Raises SettingsFault."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as exc:
+        raise SettingsFault(_sentence(exc)) from None
+
+
+def require_for_discord(settings: Settings) -> None:
+    """Raises SettingsFault where what `muninn run` cannot do without is not set."""
+    if not settings.discord_token.get_secret_value():
+        raise SettingsFault(
+            "MUNINN_DISCORD_TOKEN is not set: take the bot's token from https://discord.com/developers/applications, "
+            "or try Muninn without Discord by `muninn sandbox`."
+        )
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise SettingsFault(
+            "MUNINN_OPENAI_API_KEY is not set: set it (OPENAI_API_KEY does too), "
+            "or name an endpoint of your own in MUNINN_OPENAI_BASE_URL."
+        )
+
+
+def _sentence(error: ValidationError) -> str:
+    problems: list[str] = []
+    for detail in error.errors(include_url=False, include_input=False):
+        message = detail["msg"].removeprefix("Value error, ").replace("Input should", "it should")
+        if not detail["loc"]:
+            problems.append(message)
+            continue
+        field = str(detail["loc"][0])
+        # An alias is reported under its own name, in the case in which it was looked up.
+        names = variables()
+        variable = (
+            field.upper() if field.upper() in names else next(name for name, own in names.items() if own == field)
+        )
+        problems.append(f"{variable} is wrong: {message}")
+    return "; ".join(problems) + "."
+
+
+def reference() -> str:
+    """docs/reference/settings.md."""
+    rows: list[str] = []
+    for name, field in Settings.model_fields.items():
+        names = " or ".join(f"`{variable}`" for variable, own in variables().items() if own == name)
+        default = field.default
+        if isinstance(default, SecretStr) or default is None:
+            shown = "not set"
+        elif isinstance(default, bool):
+            shown = f"`{str(default).lower()}`"
+        else:
+            shown = f"`{default}`"
+        rows.append(f"| {names} | {shown} | {field.description} |")
+    return _REFERENCE_HEAD + "\n".join(rows) + "\n"
+
+
+_REFERENCE_HEAD = """# Settings
+
+Written by `make docs` from `bot/settings.py`; do not edit.
+
+Each setting is an environment variable, or a line of `.env` in the working directory, or, with `_FILE` at the end of
+its name, the path of a file that holds the value (a mounted secret): `MUNINN_DISCORD_TOKEN_FILE=/run/secrets/token`.
+The environment goes before `.env`. An empty value is the same as none. A wrong value ends Muninn with exit code 2 and
+a sentence that names the variable.
+
+| variable | default | what it is |
+|---|---|---|
+"""
+
+
+if __name__ == "__main__":
+    Path("docs/reference/settings.md").write_text(reference(), encoding="utf-8")
