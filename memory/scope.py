@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from asyncpg import Record
 
+from memory.database import Db
 from memory.errors import ScopeMissing
 from memory.ids import PlaceId, SpaceId
 
@@ -20,14 +20,8 @@ class Scope:
     place_id: PlaceId
 
 
-class Connection(Protocol):
-    """What a statement needs: an asyncpg pool or connection."""
-
-    async def fetch(self, query: str, *args: object, timeout: float | None = None) -> Sequence[Record]: ...
-
-
 async def fetch_scoped(
-    db: Any,  # an asyncpg pool, connection or proxy; the stubs share no supertype
+    db: Db,
     statement: str,
     scope: Scope,
     *args: object,
@@ -40,5 +34,4 @@ async def fetch_scoped(
     missing = [mark for mark in SCOPE_MARKS if mark not in statement]
     if missing:
         raise ScopeMissing(statement, missing)
-    connection: Connection = db
-    return await connection.fetch(statement, scope.space_id, scope.place_id, *args, timeout=timeout)
+    return await db.fetch(statement, scope.space_id, scope.place_id, *args, timeout=timeout)

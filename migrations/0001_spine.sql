@@ -125,7 +125,7 @@ CREATE TABLE discord_inbox (
 );
 CREATE INDEX discord_inbox_waiting ON discord_inbox (inbox_id) WHERE state = 'waiting';
 
--- One answer each (I3).
+-- One answer each (I3). A notice is said instead of asking the model (a rate limit that is being told).
 CREATE TABLE turns (
     turn_id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     space_id             bigint NOT NULL,
@@ -136,6 +136,7 @@ CREATE TABLE turns (
                            ('queued', 'running', 'composed', 'delivering', 'answered', 'failed_told', 'cancelled', 'expired')),
     outcome              text CHECK (outcome IN ('answer', 'error')),
     end_reason           text,
+    notice               text,
     lease_no             bigint NOT NULL DEFAULT 0,
     lease_until          timestamptz,
     attempts             integer NOT NULL DEFAULT 0,
@@ -150,7 +151,8 @@ CREATE TABLE turns (
 );
 CREATE INDEX turns_queued ON turns (space_id, place_id, turn_id) WHERE state = 'queued';
 CREATE UNIQUE INDEX turns_lane ON turns (space_id, place_id) WHERE state IN ('running', 'composed', 'delivering');
-CREATE INDEX turns_served ON turns (space_id, place_id, author_id, started_at DESC);
+CREATE INDEX turns_served ON turns (space_id, place_id, author_id, started_at DESC) WHERE started_at IS NOT NULL;
+CREATE INDEX turns_leased ON turns (lease_until) WHERE state IN ('running', 'composed', 'delivering');
 
 -- The messages that a turn answers; the key makes "every addressed message belongs to one turn" a fact (I3).
 CREATE TABLE turn_triggers (
@@ -231,7 +233,7 @@ CREATE TABLE agent_tool_calls (
     arguments   text NOT NULL,
     effect      text NOT NULL CHECK (effect IN ('read', 'write', 'none')),
     state       text NOT NULL DEFAULT 'planned' CHECK (state IN ('planned', 'done', 'failed')),
-    result      jsonb,
+    result      json,   -- not jsonb: a resumed run sends the very bytes again
     error_code  text,
     planned_at  timestamptz NOT NULL DEFAULT now(),
     settled_at  timestamptz,

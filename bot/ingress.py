@@ -1,0 +1,310 @@
+"""Ingress: every dispatch is put here in frame order, and is acknowledged when it is committed (I1).
+
+One writer takes what is waiting, at most a group at a time, and journals it in one transaction; what arrives meanwhile
+goes next, without a timer. While PostgreSQL is away the queue is bounded: what no longer fits is counted, and a gap
+marker takes its place, so that the span is fetched again once the journal can take it.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+import asyncpg
+import orjson
+import structlog
+
+from bot.addressing import Identity
+from bot.crash import crash_point
+from bot.events import Dispatch, MalformedDispatch, clean, digest, read
+from bot.metrics import (
+    COMMIT_SECONDS,
+    DATABASE_UP,
+    EVENTS,
+    GROUP_SIZE,
+    QUEUE_DEPTH,
+)
+from bot.seen import Seen
+from memory.database import is_passing
+from memory.gaps import GapReason, open_gap
+from memory.ids import APPLICATION_SPACE, TurnId
+from memory.journal import Incoming, Written, park, write_group
+
+log = structlog.get_logger(__name__)
+
+Ack = Literal["committed", "duplicate", "parked"]
+
+RETRY_FIRST_S: Final = 0.1
+RETRY_MOST_S: Final = 5.0
+COMMIT_DEADLINE_S: Final = 30.0
+
+
+class EventDropped(Exception):
+    """The queue was full: the event is not journalled, and a gap stands for it."""
+
+
+@dataclass(slots=True, eq=False)
+class _Queued:
+    event: Incoming
+    future: asyncio.Future[Ack]
+    # Why it is to be parked instead of journalled.
+    malformed: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Gap:
+    """Stands in the queue where events were lost, or where a session began that may have missed some."""
+
+    reason: GapReason
+    since: datetime | None
+    dropped: int = 0
+
+
+class Ingress:
+    """Takes dispatches synchronously and journals them in groups. One a process; `run` is its writer.
+
+    The callbacks run on the loop right after a commit: `on_inbox` when the inbox grew, `on_gap` when a gap row was
+    opened, `on_cancel` with the running turns whose trigger went.
+    """
+
+    def __init__(
+        self,
+        pool: asyncpg.Pool[asyncpg.Record],
+        seen: Seen,
+        me: Identity,
+        *,
+        shard: tuple[int, int],
+        most_queued: int,
+        most_grouped: int,
+        on_inbox: Callable[[], None],
+        on_gap: Callable[[], None],
+        on_cancel: Callable[[Sequence[TurnId]], None],
+    ) -> None:
+        self._pool = pool
+        self._seen = seen
+        self._me = me
+        self._shard = shard
+        self._most_queued = most_queued
+        self._most_grouped = most_grouped
+        self._on_inbox = on_inbox
+        self._on_gap = on_gap
+        self._on_cancel = on_cancel
+        self._queue: deque[_Queued | _Gap] = deque()
+        self._arrived = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._sessions = 0
+
+    def accept(self, dispatch: Dispatch) -> asyncio.Future[Ack] | None:
+        """Take a dispatch. Never blocks and never raises.
+
+        Gives a future that resolves after the COMMIT; nothing else is an acknowledgement. It fails with EventDropped
+        when the queue is full. None: a kind that is not journalled. A bulk delete gives the future of its last row.
+        """
+        if dispatch.kind == "READY":
+            self._sessions += 1
+            self._put(_Gap("start" if self._sessions == 1 else "identify", None))
+        try:
+            events = read(dispatch, self._me)
+        except MalformedDispatch as error:
+            log.warning("ingress.malformed", kind=dispatch.kind, error=str(error))
+            return self._enqueue(_as_parked(dispatch), malformed=str(error))
+        future: asyncio.Future[Ack] | None = None
+        for event in events:
+            future = self._enqueue(event)
+        return future
+
+    async def drain(self, *, within_s: float) -> bool:
+        """Wait until everything accepted is committed; False if it took too long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._idle.wait()
+        return self._idle.is_set()
+
+    async def run(self) -> None:
+        """Journal what arrives, for ever. Cancel it to stop; what is then still queued was never acknowledged."""
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            while self._queue:
+                if isinstance(self._queue[0], _Gap):
+                    await self._open_gap(self._queue[0])
+                else:
+                    await self._write(self._take())
+                QUEUE_DEPTH.set(len(self._queue))
+            self._idle.set()
+
+    def _enqueue(self, event: Incoming, *, malformed: str | None = None) -> asyncio.Future[Ack]:
+        future: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(_seen_by_somebody)
+        last = self._queue[-1] if self._queue else None
+        if len(self._queue) >= self._most_queued:
+            if not (isinstance(last, _Gap) and last.reason == "overflow"):
+                log.error("ingress.overflow", queued=len(self._queue))
+                last = _Gap("overflow", datetime.now(UTC))
+                self._put(last)
+            last.dropped += 1
+            EVENTS.labels("dropped").inc()
+            future.set_exception(EventDropped())
+            return future
+        self._put(_Queued(event, future, malformed))
+        return future
+
+    def _put(self, item: _Queued | _Gap) -> None:
+        self._queue.append(item)
+        self._idle.clear()
+        self._arrived.set()
+
+    def _take(self) -> list[_Queued]:
+        """What goes into the next transaction: a group up to the next gap marker."""
+        group: list[_Queued] = []
+        while self._queue and len(group) < self._most_grouped:
+            item = self._queue[0]
+            if isinstance(item, _Gap):
+                break
+            group.append(item)
+            self._queue.popleft()
+        return group
+
+    async def _open_gap(self, gap: _Gap) -> None:
+        """Record the gap and freeze the cursors, before anything that came after it is committed."""
+
+        async def write() -> None:
+            async with self._pool.acquire() as conn, conn.transaction():
+                await open_gap(conn, shard=self._shard, reason=gap.reason, since=gap.since, dropped=gap.dropped)
+
+        # It stays at the head meanwhile, so that events that do not fit are counted in it.
+        await self._until_done(write)
+        self._queue.popleft()
+        log.info("gateway.gap", reason=gap.reason, dropped=gap.dropped)
+        self._on_gap()
+
+    async def _write(self, group: list[_Queued]) -> None:
+        good = [item for item in group if item.malformed is None]
+        known = await self._seen.known([_seen_key(item.event) for item in good])
+        waiting: list[_Queued] = []
+        for item in good:
+            if _seen_key(item.event) in known:
+                _resolve(item, "duplicate")
+            else:
+                waiting.append(item)
+        if waiting:
+            await self._commit(waiting)
+        for item in group:
+            if item.malformed is not None:
+                await self._park(item, item.malformed)
+
+    async def _commit(self, group: list[_Queued]) -> None:
+        """Commit a group; one that PostgreSQL refuses for what is in it is halved until the culprit stands alone."""
+        events = [item.event for item in group]
+        written: Written | None = None
+
+        async def write() -> None:
+            nonlocal written
+            async with self._pool.acquire() as conn, conn.transaction():
+                written = await write_group(conn, events)
+                crash_point("before_commit")
+
+        started = time.perf_counter()
+        try:
+            await self._until_done(write)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            if len(group) == 1:
+                await self._park(group[0], f"{type(error).__name__}: {error}")
+                return
+            log.warning("ingress.group_refused", events=len(group), error=type(error).__name__)
+            middle = len(group) // 2
+            await self._commit(group[:middle])
+            await self._commit(group[middle:])
+            return
+        assert written is not None  # noqa: S101 - _until_done returns only after write did
+        COMMIT_SECONDS.observe(time.perf_counter() - started)
+        GROUP_SIZE.observe(len(group))
+        self._settle(group, written)
+        crash_point("after_commit")
+        await self._seen.note([_seen_key(event) for event in events])
+
+    def _settle(self, group: list[_Queued], written: Written) -> None:
+        for item in group:
+            fresh = (item.event.space_id, item.event.key) in written.fresh
+            _resolve(item, "committed" if fresh else "duplicate")
+        if written.inbox_grew:
+            self._on_inbox()
+        if written.cancelled:
+            self._on_cancel(written.cancelled)
+
+    async def _park(self, item: _Queued, reason: str) -> None:
+        async def write() -> None:
+            async with self._pool.acquire() as conn:
+                await park(
+                    conn,
+                    kind=clean(item.event.kind),
+                    key=clean(item.event.key),
+                    payload=clean(item.event.payload),
+                    reason=clean(reason),
+                )
+
+        await self._until_done(write)
+        log.error("ingress.parked", kind=item.event.kind, key=item.event.key, reason=reason[:200])
+        _resolve(item, "parked")
+
+    async def _until_done(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Repeat `write` while PostgreSQL is in trouble. Raises what is wrong with the statement itself."""
+        wait_s = RETRY_FIRST_S
+        while True:
+            try:
+                async with asyncio.timeout(COMMIT_DEADLINE_S):
+                    await write()
+            except Exception as error:
+                if not is_passing(error):
+                    raise
+                DATABASE_UP.set(0)
+                log.error(
+                    "database.away",
+                    error=f"{type(error).__name__}: {error}",
+                    queued=len(self._queue),
+                    retry_in_s=wait_s,
+                )
+                await asyncio.sleep(wait_s)
+                wait_s = min(wait_s * 2, RETRY_MOST_S)
+            else:
+                DATABASE_UP.set(1)
+                return
+
+
+def _seen_key(event: Incoming) -> str:
+    return f"{event.space_id}:{event.key}"
+
+
+def _resolve(item: _Queued, ack: Ack) -> None:
+    EVENTS.labels(ack).inc()
+    if not item.future.done():
+        item.future.set_result(ack)
+
+
+def _seen_by_somebody(future: asyncio.Future[Ack]) -> None:
+    """Most callers need no answer; an unread failure is not an error of the program."""
+    if not future.cancelled():
+        future.exception()
+
+
+def _as_parked(dispatch: Dispatch) -> Incoming:
+    """A malformed dispatch as a row that can be looked at."""
+    try:
+        payload = orjson.dumps(dispatch.data).decode()
+    except TypeError:
+        payload = clean(repr(dispatch.data))
+    return Incoming(
+        kind=dispatch.kind,
+        key=f"malformed:{dispatch.kind.lower()}:{digest(payload)}",
+        space_id=APPLICATION_SPACE,
+        place_id=None,
+        message_id=None,
+        subject_ids=(),
+        source=dispatch.source,
+        payload=payload,
+    )

@@ -1,0 +1,60 @@
+"""What Redis knows to be committed: read before the journal, written after it (I2).
+
+A hit saves work. A miss, an error or a slow answer proves nothing and costs only that work.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import structlog
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from bot.metrics import REDIS_ERRORS
+
+log = structlog.get_logger(__name__)
+
+KEEP_S: Final = 3600
+DEADLINE_S: Final = 0.25
+PAUSE_S: Final = 5.0
+
+
+class Seen:
+    """Remembers event keys for an hour. After an error Redis is left alone for five seconds."""
+
+    def __init__(self, redis: Redis | None, prefix: str) -> None:
+        self._redis = redis
+        self._prefix = prefix
+        self._paused_until = 0.0
+
+    async def known(self, keys: Sequence[str]) -> frozenset[str]:
+        """Which of `keys` are known to be committed."""
+        if self._redis is None or time.monotonic() < self._paused_until:
+            return frozenset()
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                values = await self._redis.mget([self._prefix + key for key in keys])
+        except (RedisError, OSError, TimeoutError) as error:
+            self._pause(error)
+            return frozenset()
+        return frozenset(key for key, value in zip(keys, values, strict=True) if value is not None)
+
+    async def note(self, keys: Sequence[str]) -> None:
+        """Remember that `keys` are committed."""
+        if self._redis is None or not keys or time.monotonic() < self._paused_until:
+            return
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                pipeline = self._redis.pipeline(transaction=False)
+                for key in keys:
+                    pipeline.set(self._prefix + key, b"1", ex=KEEP_S)
+                await pipeline.execute()
+        except (RedisError, OSError, TimeoutError) as error:
+            self._pause(error)
+
+    def _pause(self, error: Exception) -> None:
+        REDIS_ERRORS.inc()
+        log.warning("redis.away", error=f"{type(error).__name__}: {error}", retry_in_s=PAUSE_S)
+        self._paused_until = time.monotonic() + PAUSE_S

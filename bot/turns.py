@@ -1,0 +1,267 @@
+"""Turns: one answer each, one running at a time in a place, fenced by a lease (I3, I14).
+
+    queued -> running -> composed -> delivering -> answered | failed_told
+    queued, running -> cancelled | expired        composed, delivering -> cancelled (the place is gone)
+
+Recovery is part of claiming: a turn whose lease ran out is claimed like a queued one, with the next lease number.
+All times are the database's.
+"""
+
+from base64 import b32encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final, Literal
+
+import orjson
+
+from bot.metrics import TURN_SECONDS, TURNS
+from bot.receipts import Receipt
+from memory.database import Db
+from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
+from memory.scope import Scope
+
+TurnState = Literal["queued", "running", "composed", "delivering", "answered", "failed_told", "cancelled", "expired"]
+EndState = Literal["answered", "failed_told", "cancelled", "expired"]
+Outcome = Literal["answer", "error"]
+
+TRANSITIONS: Final[Mapping[TurnState, frozenset[TurnState]]] = {
+    "queued": frozenset({"running", "cancelled"}),
+    "running": frozenset({"composed", "cancelled", "expired"}),
+    "composed": frozenset({"delivering", "answered", "failed_told", "cancelled"}),
+    "delivering": frozenset({"answered", "failed_told", "cancelled"}),
+    "answered": frozenset(),
+    "failed_told": frozenset(),
+    "cancelled": frozenset(),
+    "expired": frozenset(),
+}
+
+SEND_PART: Final = "send_part"
+NONCE_CHARACTERS: Final = 25
+"""Discord's limit for a nonce."""
+
+
+class LeaseLost(Exception):
+    """Another worker has the turn, or it ended meanwhile; nothing more may be done for it here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A claimed turn. `overdue`: its trigger is older than the answer window and nothing was composed yet."""
+
+    turn_id: TurnId
+    space_id: SpaceId
+    place_id: PlaceId
+    author_id: UserId
+    trigger_id: MessageId
+    state: TurnState
+    outcome: Outcome | None
+    notice: str | None
+    lease_no: int
+    attempts: int
+    overdue: bool
+
+    @property
+    def scope(self) -> Scope:
+        """Where it happens (I6)."""
+        return Scope(self.space_id, self.place_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One message of a composed answer, and its receipt."""
+
+    part: int
+    content: str
+    receipt: Receipt
+
+
+# Claim at most $1 turns: those whose worker fell silent, then of each free lane the author served longest ago.
+CLAIM_TURNS_SQL: Final = """
+WITH stale AS (
+    SELECT turn_id FROM turns
+    WHERE state IN ('running', 'composed', 'delivering') AND lease_until < now()
+    ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED
+), free AS (
+    SELECT DISTINCT ON (q.space_id, q.place_id) q.turn_id
+    FROM turns q
+    LEFT JOIN LATERAL (
+        SELECT s.started_at FROM turns s
+        WHERE s.space_id = q.space_id AND s.place_id = q.place_id AND s.author_id = q.author_id
+          AND s.started_at IS NOT NULL
+        ORDER BY s.started_at DESC LIMIT 1
+    ) AS served ON true
+    WHERE q.state = 'queued' AND q.available_at <= now()
+      AND NOT EXISTS (
+        SELECT 1 FROM turns busy
+        WHERE busy.space_id = q.space_id AND busy.place_id = q.place_id
+          AND busy.state IN ('running', 'composed', 'delivering'))
+    ORDER BY q.space_id, q.place_id, served.started_at NULLS FIRST, q.turn_id
+), picked AS (
+    (SELECT turn_id FROM stale) UNION ALL (SELECT turn_id FROM free ORDER BY turn_id LIMIT $1)
+    LIMIT $1
+)
+UPDATE turns t SET
+    state = CASE t.state WHEN 'queued' THEN 'running' ELSE t.state END,
+    lease_no = t.lease_no + 1,
+    lease_until = now() + make_interval(secs => $2),
+    attempts = t.attempts + 1,
+    started_at = coalesce(t.started_at, now())
+FROM picked
+WHERE t.turn_id = picked.turn_id
+  AND (t.state = 'queued' OR (t.state IN ('running', 'composed', 'delivering') AND t.lease_until < now()))
+RETURNING t.turn_id, t.space_id, t.place_id, t.author_id, t.trigger_id, t.state, t.outcome, t.notice, t.lease_no,
+    t.attempts, t.state = 'running' AND t.triggered_at < now() - make_interval(secs => $3) AS overdue
+"""
+
+
+async def claim(conn: Db, *, most: int, lease_s: float, window_s: float) -> tuple[Turn, ...]:
+    """Claim at most `most` turns for `lease_s` seconds. `window_s`: the answer window.
+
+    Raises asyncpg.UniqueViolationError where another process took the same lane in the same instant; claim again.
+    """
+    rows = await conn.fetch(CLAIM_TURNS_SQL, most, lease_s, window_s)
+    return tuple(Turn(**dict(row)) for row in rows)
+
+
+# Say that these turns are still worked on; a row that does not come back is lost.
+HEARTBEAT_SQL: Final = """
+UPDATE turns t SET lease_until = now() + make_interval(secs => $3)
+FROM unnest($1::bigint[], $2::bigint[]) AS h (turn_id, lease_no)
+WHERE t.turn_id = h.turn_id AND t.lease_no = h.lease_no AND t.state IN ('running', 'composed', 'delivering')
+RETURNING t.turn_id, t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS cancel
+"""
+
+
+async def heartbeat(conn: Db, turns: Sequence[Turn], *, lease_s: float) -> Mapping[TurnId, bool]:
+    """Prolong the leases. Gives the turns that are still ours, and whether each is to be cancelled."""
+    rows = await conn.fetch(HEARTBEAT_SQL, [t.turn_id for t in turns], [t.lease_no for t in turns], lease_s)
+    return {TurnId(row["turn_id"]): row["cancel"] for row in rows}
+
+
+# Give a turn back, to be claimed again after a pause.
+RELEASE_SQL: Final = """
+UPDATE turns SET lease_until = now() + make_interval(secs => $3)
+WHERE turn_id = $1 AND lease_no = $2 AND state IN ('running', 'composed', 'delivering')
+"""
+
+
+async def release(conn: Db, turn: Turn, *, after_s: float) -> None:
+    """Let anybody claim the turn after `after_s` seconds; what was done so far stays."""
+    await conn.execute(RELEASE_SQL, turn.turn_id, turn.lease_no, after_s)
+
+
+# Commit to an answer, if the turn is still ours and wanted.
+COMPOSE_SQL: Final = """
+UPDATE turns SET state = 'composed', outcome = $3, end_reason = $4, composed_at = now()
+WHERE turn_id = $1 AND lease_no = $2 AND state = 'running' AND cancel_requested_at IS NULL
+RETURNING true
+"""
+
+# The parts, each with the receipt of its sending.
+ADD_PARTS_SQL: Final = """
+WITH given AS (
+    SELECT part, content, nonce, args, digest
+    FROM unnest($5::int[], $6::text[], $7::text[], $8::text[], $9::bytea[]) AS p (part, content, nonce, args, digest)
+), stored AS (
+    INSERT INTO turn_parts (turn_id, part, content, nonce) SELECT $1, part, content, nonce FROM given
+)
+INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, turn_id, nonce)
+SELECT $2, $3, $4, 'send_part', digest, args::jsonb, $1, nonce FROM given
+RETURNING receipt_id, nonce
+"""
+
+
+async def compose(conn: Db, turn: Turn, parts: Sequence[str], *, outcome: Outcome, reason: str) -> tuple[Part, ...]:
+    """Commit to `parts` as the turn's answer, inside the caller's transaction: they are never made again (I3).
+
+    Raises LeaseLost if the turn is no longer ours or no longer wanted.
+    """
+    if await conn.fetchval(COMPOSE_SQL, turn.turn_id, turn.lease_no, outcome, reason) is None:
+        raise LeaseLost(turn.turn_id)
+    numbers = list(range(len(parts)))
+    nonces = [nonce(turn, number) for number in numbers]
+    args = [orjson.dumps({"part": number}) for number in numbers]
+    rows = await conn.fetch(
+        ADD_PARTS_SQL,
+        turn.turn_id,
+        turn.space_id,
+        turn.place_id,
+        turn.trigger_id,
+        numbers,
+        list(parts),
+        nonces,
+        [arg.decode() for arg in args],
+        [blake2b(arg, digest_size=16).digest() for arg in args],
+    )
+    receipts = {row["nonce"]: row["receipt_id"] for row in rows}
+    return tuple(
+        Part(number, parts[number], Receipt(receipts[n], "intended", n, None, None, 0.0, fresh=True))
+        for number, n in zip(numbers, nonces, strict=True)
+    )
+
+
+# The parts of a composed answer with their receipts, in order.
+PARTS_SQL: Final = """
+SELECT p.part, p.content, r.receipt_id, r.state, r.nonce, r.external_id, r.failure,
+       extract(epoch FROM now() - r.intended_at)::float8 AS age_s
+FROM turn_parts p JOIN action_receipts r ON r.nonce = p.nonce
+WHERE p.turn_id = $1 ORDER BY p.part
+"""
+
+
+async def composed_parts(conn: Db, turn: Turn) -> tuple[Part, ...]:
+    """What a turn that was cut off had committed to."""
+    return tuple(
+        Part(
+            row["part"],
+            row["content"],
+            Receipt(
+                row["receipt_id"],
+                row["state"],
+                row["nonce"],
+                row["external_id"],
+                row["failure"],
+                row["age_s"],
+                fresh=False,
+            ),
+        )
+        for row in await conn.fetch(PARTS_SQL, turn.turn_id)
+    )
+
+
+# Some parts are out, others are not.
+DELIVERING_SQL: Final = """
+UPDATE turns SET state = 'delivering' WHERE turn_id = $1 AND lease_no = $2 AND state IN ('composed', 'delivering')
+RETURNING true
+"""
+
+
+async def delivering(conn: Db, turn: Turn) -> None:
+    """Record that the first parts are out. Raises LeaseLost."""
+    if await conn.fetchval(DELIVERING_SQL, turn.turn_id, turn.lease_no) is None:
+        raise LeaseLost(turn.turn_id)
+
+
+# End a turn, once.
+END_SQL: Final = """
+UPDATE turns SET state = $3, end_reason = coalesce($4, end_reason), ended_at = now(), lease_until = NULL
+WHERE turn_id = $1 AND lease_no = $2 AND state = ANY($5::text[])
+RETURNING extract(epoch FROM now() - queued_at)::float8
+"""
+
+
+async def end(conn: Db, turn: Turn, state: EndState, *, reason: str | None = None) -> None:
+    """End the turn. Raises LeaseLost if it is no longer ours or ended already."""
+    before = [name for name, after in TRANSITIONS.items() if state in after and name != "queued"]
+    seconds = await conn.fetchval(END_SQL, turn.turn_id, turn.lease_no, state, reason, before)
+    if seconds is None:
+        raise LeaseLost(turn.turn_id)
+    TURNS.labels(state).inc()
+    TURN_SECONDS.observe(seconds)
+
+
+def nonce(turn: Turn, part: int) -> str:
+    """The nonce of a part: the same for every attempt at it, different from every other part's of every turn."""
+    identity = f"{turn.space_id}:{turn.trigger_id}:{part}".encode()
+    return b32encode(blake2b(identity, digest_size=15).digest()).decode().lower()[:NONCE_CHARACTERS]

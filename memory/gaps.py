@@ -1,0 +1,122 @@
+"""Gaps: spans in which Discord may have sent what was not committed, and the cursors from which it is fetched (I1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from memory.database import Db
+from memory.ids import MessageId, PlaceId, SpaceId
+
+GapReason = Literal["start", "identify", "overflow"]
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A place whose messages after `after` may be missing from the journal."""
+
+    space_id: SpaceId
+    place_id: PlaceId
+    after: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class OpenGap:
+    """A gap that is not yet closed. `since` is when the journal was last known to be whole."""
+
+    gap_id: int
+    since: datetime
+
+
+# Freeze every cursor of the shard that is not frozen yet: live messages raise newest_id, never backfill_after.
+FREEZE_CURSORS_SQL: Final = """
+UPDATE place_cursors SET backfill_after = newest_id
+WHERE backfill_after IS NULL AND gone_at IS NULL AND (mod(space_id >> 22, $2) = $1 OR ($1 = 0 AND space_id = place_id))
+"""
+
+# Without a time of its own, a gap begins with the newest event that was committed.
+OPEN_GAP_SQL: Final = """
+INSERT INTO gateway_gaps (shard_id, reason, since, dropped)
+SELECT $1, $2, coalesce($3, (SELECT received_at FROM discord_events ORDER BY event_id DESC LIMIT 1), now()), $4
+"""
+
+
+async def open_gap(
+    conn: Db, *, shard: tuple[int, int], reason: GapReason, since: datetime | None, dropped: int
+) -> None:
+    """Record a gap of `shard` (its number, and how many there are), inside the caller's transaction.
+
+    A guild's shard is its id's high bits modulo their number, and DMs, where space and place are one, are shard 0's
+    (Discord's rule). To freeze a cursor too many costs one request and harms nothing.
+    """
+    await conn.execute(FREEZE_CURSORS_SQL, *shard)
+    await conn.execute(OPEN_GAP_SQL, shard[0], reason, since, dropped)
+
+
+# The gaps that wait for a backfill, oldest first.
+OPEN_GAPS_SQL: Final = """
+SELECT gap_id, since FROM gateway_gaps WHERE shard_id = $1 AND closed_at IS NULL ORDER BY gap_id
+"""
+
+
+async def open_gaps(conn: Db, shard_id: int) -> tuple[OpenGap, ...]:
+    """The shard's open gaps, oldest first."""
+    return tuple(OpenGap(row["gap_id"], row["since"]) for row in await conn.fetch(OPEN_GAPS_SQL, shard_id))
+
+
+# The places that may lack messages, the most recently active first.
+PLACES_BEHIND_SQL: Final = """
+SELECT space_id, place_id, backfill_after FROM place_cursors
+WHERE backfill_after IS NOT NULL AND gone_at IS NULL
+ORDER BY newest_id DESC LIMIT $1
+"""
+
+
+async def places_behind(conn: Db, *, limit: int) -> tuple[Behind, ...]:
+    """At most `limit` places to fetch from, the most recently active first."""
+    rows = await conn.fetch(PLACES_BEHIND_SQL, limit)
+    return tuple(
+        Behind(SpaceId(row["space_id"]), PlaceId(row["place_id"]), MessageId(row["backfill_after"])) for row in rows
+    )
+
+
+# Places that are not known yet get a cursor at the gap's start; those known keep theirs.
+ADD_CURSORS_SQL: Final = """
+INSERT INTO place_cursors (space_id, place_id, newest_id, backfill_after)
+SELECT space_id, place_id, after, after
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS p (space_id, place_id, after)
+ON CONFLICT (space_id, place_id) DO NOTHING
+"""
+
+
+async def add_cursors(conn: Db, places: Sequence[Behind]) -> None:
+    """Make sure that each of `places` has a cursor to fetch from."""
+    await conn.execute(
+        ADD_CURSORS_SQL,
+        [place.space_id for place in places],
+        [place.place_id for place in places],
+        [place.after for place in places],
+    )
+
+
+# A place is whole again, unless a newer gap froze it meanwhile.
+CATCH_UP_SQL: Final = """
+UPDATE place_cursors SET backfill_after = NULL, gone_at = CASE WHEN $4 THEN now() ELSE gone_at END
+WHERE space_id = $1 AND place_id = $2 AND backfill_after = $3
+"""
+
+
+async def caught_up(conn: Db, place: Behind, *, gone: bool = False) -> None:
+    """The place's messages were fetched, or (`gone`) the place can no longer be read."""
+    await conn.execute(CATCH_UP_SQL, place.space_id, place.place_id, place.after, gone)
+
+
+# Close gaps, saying how many messages came back and how many places stay incomplete.
+CLOSE_GAPS_SQL: Final = """
+UPDATE gateway_gaps SET closed_at = now(), recovered = $2, incomplete = $3 WHERE gap_id = ANY($1::bigint[])
+"""
+
+
+async def close_gaps(conn: Db, gaps: Sequence[OpenGap], *, recovered: int, incomplete: int) -> None:
+    """The backfill for `gaps` is over."""
+    await conn.execute(CLOSE_GAPS_SQL, [gap.gap_id for gap in gaps], recovered, incomplete)
