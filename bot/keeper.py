@@ -131,8 +131,12 @@ def _keep(order: Order) -> None:
 def main() -> None:
     """Detach from the caller, then keep the server of the order in `argv[1]`. Exit code 1: another keeper lives."""
     order = Order(**json.loads(sys.argv[1]))
-    if lock(Path(order.folder) / "keeper.lock") is None:
-        sys.exit(1)
+    # Somebody who only looks whether a keeper lives holds the lock for a moment.
+    deadline = time.monotonic() + LOOK_EVERY_S
+    while lock(Path(order.folder) / "keeper.lock") is None:
+        if time.monotonic() > deadline:
+            sys.exit("another keeper lives")
+        time.sleep(0.01)
     if os.fork():
         os._exit(0)
     os.setsid()

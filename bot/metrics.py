@@ -29,7 +29,7 @@ STEPS: Final = Counter("muninn_model_steps", "Model calls, by how they ended: ok
 MODEL_SECONDS: Final = Histogram(
     "muninn_model_seconds", "Seconds of one model call.", buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120)
 )
-MODEL_TOKENS: Final = Counter("muninn_model_tokens", "Tokens as the provider counts: prompt, completion.", ["direction"])
+MODEL_TOKENS: Final = Counter("muninn_model_tokens", "Tokens by the provider's count, prompt or completion.", ["kind"])
 TOOL_CALLS: Final = Counter("muninn_tool_calls", "Calls of tools, by tool and end: done, failed.", ["tool", "end"])
 RECEIPTS: Final = Counter(
     "muninn_action_receipts", "External effects by action and end: applied, refused, unknown.", ["action", "end"]

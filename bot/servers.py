@@ -28,6 +28,7 @@ class Server:
         self.options = dict(options or {})
         self.ephemeral = ephemeral
         self._using: int | None = None
+        self._started = False
 
     @property
     def log(self) -> Path:
@@ -37,45 +38,42 @@ class Server:
     @property
     def running(self) -> bool:
         """Whether a keeper keeps the server, whoever started it."""
-        return self.folder.is_dir() and _held_by_another(self.folder / "keeper.lock")
+        # A shared look, so that two who look at the same moment do not take each other for the keeper.
+        return self.folder.is_dir() and _held_by_another(self.folder / "keeper.lock", shared=True)
 
     def start(self) -> None:
         """Start the server, or join the one that runs. Blocks; raises ServiceFault after at most about a minute."""
-        if self._using is not None:
+        if self._started:
             return
         deadline = time.monotonic() + START_WITHIN_S
         _make_private(self.folder)
         starting = self._lock_start(deadline)
         try:
-            using = keeper.lock(self.folder / "users.lock", shared=True, wait=True)
-            try:
-                if not self.running:
-                    self._launch()
-                self._await_ready(deadline)
-            except OSError as exc:
-                raise ServiceFault(
-                    f"The embedded {self.name} cannot use {exc.filename or self.folder}: {exc.strerror}. "
-                    "It must belong to the user who started Muninn first."
-                ) from exc
-            else:
-                self._using, using = using, None
-            finally:
-                if using is not None:
-                    os.close(using)
+            self._use()
+            if not self.running:
+                self._launch()
+            self._await_ready(deadline)
+            self._started = True
+        except OSError as exc:
+            raise ServiceFault(
+                f"The embedded {self.name} cannot use {exc.filename or self.folder}: {exc.strerror}. "
+                "It must belong to the user who started Muninn first."
+            ) from exc
         finally:
+            if not self._started:
+                self._leave()
             os.close(starting)
 
     def hold(self) -> None:
         """Keep a server alive that others will start, without starting it (a test run's controlling process)."""
         _make_private(self.folder)
-        self._using = keeper.lock(self.folder / "users.lock", shared=True, wait=True)
+        self._use()
 
     def stop(self) -> None:
         """Stop using the server; where this was its last user, wait until it has stopped. Blocks."""
         if self._using is None:
             return
-        os.close(self._using)
-        self._using = None
+        self._leave()
         deadline = time.monotonic() + keeper.STOP_WITHIN_S + 5
         while self.running:
             if _held_by_another(self.folder / "users.lock") and not _held_by_another(self.folder / "start.lock"):
@@ -83,6 +81,16 @@ class Server:
             if time.monotonic() > deadline:
                 raise ServiceFault(f"The embedded {self.name} did not stop; its log is {self.log}.")
             time.sleep(0.01)
+
+    def _use(self) -> None:
+        if self._using is None:
+            self._using = keeper.lock(self.folder / "users.lock", shared=True, wait=True)
+
+    def _leave(self) -> None:
+        if self._using is not None:
+            os.close(self._using)
+        self._using = None
+        self._started = False
 
     def _lock_start(self, deadline: float) -> int:
         while (starting := keeper.lock(self.folder / "start.lock")) is None:
@@ -146,8 +154,8 @@ def _make_private(folder: Path) -> None:
         ) from exc
 
 
-def _held_by_another(path: Path) -> bool:
-    descriptor = keeper.lock(path)
+def _held_by_another(path: Path, *, shared: bool = False) -> bool:
+    descriptor = keeper.lock(path, shared=shared)
     if descriptor is None:
         return True
     os.close(descriptor)

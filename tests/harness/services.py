@@ -100,7 +100,7 @@ class RunServices:
             if template is None:
                 await ensure_database(self.postgres, name)
             else:
-                await admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY wal_log')
+                await admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
             try:
                 yield self.postgres.url(name)
             finally:
