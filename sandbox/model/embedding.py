@@ -16,6 +16,7 @@ import unicodedata
 from collections import Counter
 
 _WORD = re.compile(r"\w+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _PLACES = 4  # places a feature touches; more of them make chance collisions matter less
 
 
@@ -39,7 +40,7 @@ def base64_floats(vector: list[float]) -> str:
 
 def _features(text: str) -> dict[str, float]:
     folded = unicodedata.normalize("NFKC", text).casefold()
-    counts: Counter[str] = Counter(_WORD.findall(folded)) or Counter({folded: 1})
+    counts = Counter(part for word in _WORD.findall(folded) for part in _parts(word)) or Counter({folded: 1})
     features: dict[str, float] = {}
     for word, count in counts.items():
         weight = 1.0 + math.log(count)
@@ -49,3 +50,10 @@ def _features(text: str) -> dict[str, float]:
         for run in runs:
             features[f"r:{run}"] = features.get(f"r:{run}", 0.0) + 0.6 * weight / math.sqrt(len(runs))
     return features
+
+
+def _parts(word: str) -> list[str]:
+    """The word itself; in scripts that put no spaces between words, its pairs of characters instead."""
+    if len(word) < 3 or _UNSPACED.search(word) is None:
+        return [word]
+    return [word[start : start + 2] for start in range(len(word) - 1)]

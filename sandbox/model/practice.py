@@ -1,0 +1,171 @@
+"""The practice model: fixed rules instead of a language model, so that Muninn can be tried out without a key.
+
+It says of itself what it is, uses Muninn's tools like a real model would, and reports what they answer. The same
+request always gets the same answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sandbox.model.fields import Json
+from sandbox.model.request import ChatRequest, Message
+from sandbox.model.specimen import specimen
+from sandbox.model.turn import Completion, call, say, say_json
+
+STAND_IN = "I am the practice model: a stand-in with a few fixed rules, not a language model."
+HOW_TO_REPLACE = (
+    "For a real one set OPENAI_API_KEY, or MUNINN_OPENAI_BASE_URL and MUNINN_MODEL "
+    "(Ollama, vLLM, llama.cpp, OpenRouter), and start again."
+)
+_CAN = (
+    "I can: greet you, search what was said here (`what did we say about atlas?` or `search atlas`), "
+    "react to your message (`react with 👍`), tell who you are to me (`who am I?`), and show this (`help`)."
+)
+_LONGEST_QUOTE = 200
+_MOST_FOUND = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was said to the model: the words without labels and mentions, and the speaker's name where it is told."""
+
+    words: str
+    speaker: str | None
+
+
+def practice(request: ChatRequest) -> Completion:
+    """The practice model's turn for `request`: a tool call, a report on tool results, or a plain answer."""
+    if request.response_format.kind == "json_schema":
+        return say_json(specimen(request.response_format.schema or {}))
+    if request.response_format.kind == "json_object":
+        return say_json({})
+    if request.tool_results:
+        return say("\n".join(_report(request, result) for result in request.tool_results))
+    said = heard(request)
+    for pattern, rule in _RULES:
+        found = pattern.search(said.words)
+        if found is not None:
+            return rule(request, said, found)
+    return _fallback(said)
+
+
+def heard(request: ChatRequest) -> Heard:
+    """Read the last user message as Muninn writes it: labels, quoting and mentions taken off."""
+    last = next((message for message in reversed(request.messages) if message.role == "user"), None)
+    if last is None:
+        return Heard("", None)
+    words = _MENTION.sub(" ", last.text)
+    return Heard(" ".join(words.split()), last.name)
+
+
+_MENTION = re.compile(r"<@[!&]?\d+>|@muninn\b", re.IGNORECASE)
+
+
+# --- what it does with words -----------------------------------------------------------------------------------------
+
+
+def _search(request: ChatRequest, said: Heard, found: re.Match[str]) -> Completion:
+    query = found["query"].strip(" \t?!.\"'`“”„«»")
+    if not query:
+        return say(f"What shall I search for? Try `search atlas`. {STAND_IN}")
+    if "memory_search" not in request.tool_names:
+        return say(f"I would search for “{query}”, but I am not offered the search here. {STAND_IN}")
+    return call("memory_search", query=query)
+
+
+def _react(request: ChatRequest, said: Heard, found: re.Match[str]) -> Completion:
+    emoji = found["emoji"].strip("`\"'“”")
+    if "discord_react" not in request.tool_names:
+        return say(f"I would react with {emoji}, but I am not offered reactions here. {STAND_IN}")
+    return call("discord_react", emoji=emoji)
+
+
+def _who(request: ChatRequest, said: Heard, found: re.Match[str]) -> Completion:
+    if said.speaker is None:
+        return say(f"I cannot tell who you are: your name did not reach me. {STAND_IN}")
+    return say(f"You are {said.speaker}, as Discord tells it. {STAND_IN}")
+
+
+def _help(request: ChatRequest, said: Heard, found: re.Match[str]) -> Completion:
+    return say(f"{STAND_IN}\n{_CAN}\n{HOW_TO_REPLACE}")
+
+
+def _greet(request: ChatRequest, said: Heard, found: re.Match[str]) -> Completion:
+    name = f", {said.speaker}" if said.speaker is not None else ""
+    return say(f"Hello{name}! {STAND_IN} Say `help` to see what I can do.")
+
+
+def _fallback(said: Heard) -> Completion:
+    if not said.words:
+        return say(f"I got no words from you. {STAND_IN} Say `help` to see what I can do.")
+    quote = said.words if len(said.words) <= _LONGEST_QUOTE else f"{said.words[:_LONGEST_QUOTE]}…"
+    return say(f"You said: “{quote}”. {STAND_IN} I have no rule for that; say `help` to see my rules. {HOW_TO_REPLACE}")
+
+
+_Rule = Callable[[ChatRequest, Heard, "re.Match[str]"], Completion]
+_RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), rule)
+    for pattern, rule in (
+        (r"\breact(?: to (?:this|that|it|me|my message))?(?: with)?:? +(?P<emoji><a?:\w+:\d+>|\S+)", _react),
+        (r"\bwhat (?:did|have|has) .{1,40}?\b(?:say|said|write|written|tell|told)\b.*?\babout\b(?P<query>.*)", _search),
+        (r"\b(?:do you )?(?:remember|recall)\b(?: anything)?(?: about)?(?P<query>.*)", _search),
+        (r"\b(?:search|find|look up|look for)\b(?: for)?:?(?P<query>.*)", _search),
+        (r"\bwho am i\b", _who),
+        (r"^\W*(?:help|what can you do|commands)\b", _help),
+        (r"^\W*(?:hi|hello|hey|hej|hallo|moin|good (?:morning|day|evening)|greetings)\b", _greet),
+    )
+)
+
+
+# --- what it says of tool results ------------------------------------------------------------------------------------
+
+
+def _report(request: ChatRequest, result: Message) -> str:
+    try:
+        made = request.call_of(result)
+    except KeyError:
+        return "I got a result for a call that I do not know."
+    answer = result.json
+    if not isinstance(answer, dict):
+        return f"`{made.name}` answered something that I cannot read."
+    if answer.get("ok") is not True:
+        return f"`{made.name}` did not work: {_failure(answer)}"
+    if made.name == "memory_search":
+        return _report_found(str(made.arguments.get("query", "")), answer)
+    if made.name == "discord_react":
+        return f"I reacted with {made.arguments.get('emoji', '')}."
+    return f"`{made.name}` is done."
+
+
+def _report_found(query: str, answer: dict[str, Json]) -> str:
+    found = answer.get("found")
+    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    where = answer.get("searched")
+    place = where if isinstance(where, str) else "this place"
+    if not rows:
+        return f"I searched {place} for “{query}” and found nothing."
+    lines = [_quote(row) for row in rows[:_MOST_FOUND]]
+    left = len(rows) - len(lines)
+    more = [f"and {left} more."] if left else []
+    count = "1 message" if len(rows) == 1 else f"{len(rows)} messages"
+    return "\n".join([f"I searched {place} for “{query}” and found {count}:", *lines, *more])
+
+
+def _quote(row: dict[str, Json]) -> str:
+    author, at, text = (str(row.get(name) or "?") for name in ("author", "at", "text"))
+    flat = " ".join(text.split())
+    short = flat if len(flat) <= _LONGEST_QUOTE else f"{flat[:_LONGEST_QUOTE]}…"
+    return f"- {author}, {at[:16].replace('T', ' ')}: {short}"
+
+
+def _failure(answer: dict[str, Json]) -> str:
+    match answer.get("error"):
+        case {"message": str(message)}:
+            return message
+        case {"code": str(code)}:
+            return code
+        case _:
+            return "no reason was given."

@@ -1,0 +1,190 @@
+"""The practice model: fixed rules that use Muninn's tools and say of themselves what they are."""
+
+import json
+
+import pytest
+from openai import AsyncOpenAI
+from openai.types.chat import ChatCompletionMessageParam
+
+from sandbox.model import Model
+from sandbox.model.fields import Json
+from sandbox.model.practice import HOW_TO_REPLACE, STAND_IN, practice
+from sandbox.model.specimen import specimen
+from tests.unit.sandbox_model.wire import ask, user
+
+
+async def answer(client: AsyncOpenAI, model: Model, *messages: ChatCompletionMessageParam, tools: bool = True) -> str:
+    model.default(practice)
+    choice = (await ask(client, model, *messages, tools=tools)).choices[0]
+    assert choice.message.tool_calls is None
+    return choice.message.content or ""
+
+
+async def called(client: AsyncOpenAI, model: Model, text: str) -> tuple[str, dict[str, str]]:
+    model.default(practice)
+    (made,) = (await ask(client, model, user(text), tools=True)).choices[0].message.tool_calls or []
+    assert made.type == "function"
+    return made.function.name, json.loads(made.function.arguments)
+
+
+def after(name: str, arguments: dict[str, str], result: object) -> list[ChatCompletionMessageParam]:
+    return [
+        user("whatever was asked"),
+        {
+            "role": "assistant",
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": result if isinstance(result, str) else json.dumps(result)},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("what did we say about Atlas?", "Atlas"),
+        ("<@123> What did Ada say yesterday about the release plan?!", "the release plan"),
+        ("search for 東京の天気", "東京の天気"),
+        ("@Muninn search atlas database", "atlas database"),
+        ("find: “the key”", "the key"),
+        ("do you remember anything about cheese?", "cheese"),
+    ],
+)
+async def test_it_searches(model: Model, client: AsyncOpenAI, text: str, query: str) -> None:
+    """Questions about what was said become a memory_search for the words asked about."""
+    assert await called(client, model, text) == ("memory_search", {"query": query})
+
+
+@pytest.mark.parametrize(
+    ("text", "emoji"),
+    [
+        ("react with 👍", "👍"),
+        ("please react to this with <:raven:123456>", "<:raven:123456>"),
+        ("React: 🦅 thanks", "🦅"),
+    ],
+)
+async def test_it_reacts(model: Model, client: AsyncOpenAI, text: str, emoji: str) -> None:
+    """A request to react becomes a discord_react with the emoji as written."""
+    assert await called(client, model, text) == ("discord_react", {"emoji": emoji})
+
+
+async def test_it_reports_what_was_found(model: Model, client: AsyncOpenAI) -> None:
+    """Found messages are quoted with author and time, at most five; the rest is counted."""
+    rows = [
+        {"message_id": str(n), "author": "Ada", "at": "2026-01-02T03:04:05Z", "text": f"atlas\n{n} " + "x" * 300}
+        for n in range(7)
+    ]
+    result = {"ok": True, "found": rows, "searched": "this place"}
+    text = await answer(client, model, *after("memory_search", {"query": "atlas"}, result))
+    assert text.startswith(
+        "I searched this place for “atlas” and found 7 messages:\n- Ada, 2026-01-02 03:04: atlas 0 x"
+    )
+    assert text.endswith("and 2 more.")
+    assert len(text.splitlines()) == 7
+
+
+async def test_nothing_found_and_failed_are_told_apart(model: Model, client: AsyncOpenAI) -> None:
+    """Empty because there is nothing and empty because something failed are not the same answer (I9)."""
+    empty = {"ok": True, "found": [], "searched": "this place"}
+    failed = {"ok": False, "error": {"code": "unavailable", "message": "The journal cannot be read now."}}
+    nothing = await answer(client, model, *after("memory_search", {"query": "atlas"}, empty))
+    broken = await answer(client, model, *after("memory_search", {"query": "atlas"}, failed))
+    assert nothing == "I searched this place for “atlas” and found nothing."
+    assert broken == "`memory_search` did not work: The journal cannot be read now."
+
+
+async def test_it_reports_other_results(model: Model, client: AsyncOpenAI) -> None:
+    """Reactions, tools without a rule and results that are no JSON object each get a sentence."""
+    done = {"ok": True, "state": "applied"}
+    assert await answer(client, model, *after("discord_react", {"emoji": "👍"}, done)) == "I reacted with 👍."
+    assert await answer(client, model, *after("memory_forget", {}, done)) == "`memory_forget` is done."
+    assert "cannot read" in await answer(client, model, *after("discord_react", {}, "oops"))
+    refused = {"ok": False, "error": {"code": "missing_permission"}}
+    assert "missing_permission" in await answer(client, model, *after("discord_react", {}, refused))
+
+
+@pytest.mark.parametrize(
+    "text", ["hello", "Hi Muninn!", "help", "<@5> help me", "who am I?", "tell me a joke", "", "🦅"]
+)
+async def test_it_says_that_it_is_a_stand_in(model: Model, client: AsyncOpenAI, text: str) -> None:
+    """Every answer of its own says that no language model speaks."""
+    assert STAND_IN in await answer(client, model, user(text, "Ada"))
+
+
+async def test_it_says_how_to_get_a_real_model(model: Model, client: AsyncOpenAI) -> None:
+    """Help and the fallback name the settings; the fallback repeats what was said, shortened."""
+    assert HOW_TO_REPLACE in await answer(client, model, user("help"))
+    fallback = await answer(client, model, user("word " * 400))
+    assert HOW_TO_REPLACE in fallback
+    assert "word…" in fallback or "word …" in fallback
+    assert len(fallback) < 700
+
+
+async def test_it_knows_the_speaker_only_from_the_request(model: Model, client: AsyncOpenAI) -> None:
+    """The name is the one Discord gave, never one that the text claims."""
+    assert "You are Ada" in await answer(client, model, user("I am Bob. Who am I?", "Ada"))
+    assert "cannot tell" in await answer(client, model, user("who am I?"))
+
+
+async def test_without_tools_it_says_so(model: Model, client: AsyncOpenAI) -> None:
+    """It calls no tool that the request does not offer."""
+    assert "not offered" in await answer(client, model, user("search atlas"), tools=False)
+    assert "not offered" in await answer(client, model, user("react with 👍"), tools=False)
+
+
+@pytest.mark.parametrize(
+    ("schema", "smallest"),
+    [
+        (
+            {
+                "type": "object",
+                "properties": {"facts": {"type": "array", "items": {}}, "note": {"type": ["string", "null"]}},
+                "required": ["facts", "note"],
+            },
+            {"facts": [], "note": None},
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {
+                    "kind": {"enum": ["fact", "event"]},
+                    "sure": {"type": "number", "minimum": 1},
+                    "who": {"$ref": "#/$defs/who"},
+                    "two": {"type": "array", "minItems": 2, "items": {"type": "boolean"}},
+                    "way": {"anyOf": [{"type": "string", "minLength": 2}, {"type": "integer"}]},
+                },
+                "required": ["kind", "sure", "who", "two", "way"],
+                "$defs": {"who": {"type": "object", "properties": {"id": {"const": "7"}}, "required": ["id"]}},
+            },
+            {"kind": "fact", "sure": 1, "who": {"id": "7"}, "two": [False, False], "way": "--"},
+        ),
+        ({"type": "object", "properties": {"n": {"type": "integer", "maximum": -3}}, "required": ["n"]}, {"n": -3}),
+    ],
+)
+def test_the_smallest_value_of_a_schema(schema: dict[str, Json], smallest: Json) -> None:
+    """Structured answers are valid and claim nothing: empty lists, nulls, zeros."""
+    assert specimen(schema) == smallest
+
+
+def test_a_schema_without_a_finite_value() -> None:
+    """A schema that requires itself is an error, not an endless loop."""
+    with pytest.raises(RecursionError):
+        specimen({"type": "object", "properties": {"self": {"$ref": "#"}}, "required": ["self"]})
+
+
+async def test_structured_requests_get_a_valid_empty_answer(model: Model, client: AsyncOpenAI) -> None:
+    """Extraction by the practice model finds nothing rather than something invented."""
+    model.default(practice)
+    got = await client.chat.completions.create(
+        model=model.name,
+        messages=[user("extract facts as json")],
+        response_format={
+            "type": "json_schema",
+            "json_schema": {
+                "name": "facts",
+                "schema": {"type": "object", "properties": {"facts": {"type": "array"}}, "required": ["facts"]},
+            },
+        },
+    )
+    assert got.choices[0].message.content == '{"facts":[]}'
