@@ -42,8 +42,9 @@ def practice(request: ChatRequest) -> Completion:
         return say_json(specimen(request.response_format.schema or {}))
     if request.response_format.kind == "json_object":
         return say_json({})
-    if request.tool_results:
-        return say("\n".join(_report(request, result) for result in request.tool_results))
+    results = _fresh_results(request)
+    if results:
+        return say("\n".join(_report(request, result) for result in results))
     said = heard(request)
     for pattern, rule in _RULES:
         found = pattern.search(said.words)
@@ -53,15 +54,42 @@ def practice(request: ChatRequest) -> Completion:
 
 
 def heard(request: ChatRequest) -> Heard:
-    """Read the last user message as Muninn writes it: labels, quoting and mentions taken off."""
-    last = next((message for message in reversed(request.messages) if message.role == "user"), None)
+    """Read the last request of a person, with the labels, quotation marks and mentions taken off.
+
+    Muninn puts a heading `[message 1, 2026-01-02 03:04 UTC, Ada (id 5)]` over the message that is to be answered and
+    `> ` before each of its lines; a plain text, as other clients send it, is taken as it is.
+    """
+    last = next((message for message in reversed(request.messages) if _is_request(message)), None)
     if last is None:
         return Heard("", None)
-    words = _MENTION.sub(" ", last.text)
-    return Heard(" ".join(words.split()), last.name)
+    text, speaker = last.text, last.name
+    headings = list(_HEADING.finditer(text))
+    if headings:
+        speaker = headings[-1]["name"]
+        lines = text[headings[-1].end() :].splitlines()
+        text = "\n".join(line[1:].strip() for line in lines if line.startswith(">"))
+        text = "" if text == "(no text)" else text
+    return Heard(" ".join(_MENTION.sub(" ", text).split()), speaker)
 
 
+_HEADING = re.compile(r"^\[message \d+, [^,\]]+ UTC, (?P<name>[^\]]*?) \(id \d+\)[^\]]*\]$", re.MULTILINE)
 _MENTION = re.compile(r"<@[!&]?\d+>|@muninn\b", re.IGNORECASE)
+_NOTICE = re.compile(r"\(.*\)", re.DOTALL)  # what Muninn itself adds for the model stands in round brackets
+
+
+def _is_request(message: Message) -> bool:
+    return message.role == "user" and _NOTICE.fullmatch(message.text.strip()) is None
+
+
+def _fresh_results(request: ChatRequest) -> list[Message]:
+    """The results of the calls made last for the request that is being answered, notices after them left out."""
+    results: list[Message] = []
+    for message in reversed(request.messages):
+        if message.role == "tool":
+            results.insert(0, message)
+        elif results or message.role != "user" or _is_request(message):
+            break
+    return results
 
 
 # --- what it does with words -----------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """The practice model: fixed rules that use Muninn's tools and say of themselves what they are."""
 
+import asyncio
 import json
+import sys
 
 import pytest
 from openai import AsyncOpenAI
@@ -77,16 +79,14 @@ async def test_it_reports_what_was_found(model: Model, client: AsyncOpenAI) -> N
     ]
     result = {"ok": True, "found": rows, "searched": "this place"}
     text = await answer(client, model, *after("memory_search", {"query": "atlas"}, result))
-    assert text.startswith(
-        "I searched this place for “atlas” and found 7 messages:\n- Ada, 2026-01-02 03:04: atlas 0 x"
-    )
+    assert text.startswith("I searched this place for “atlas” and found 7 messages:\n- Ada, 2026-01-02 03:04: atlas 0 ")
     assert text.endswith("and 2 more.")
     assert len(text.splitlines()) == 7
 
 
 async def test_nothing_found_and_failed_are_told_apart(model: Model, client: AsyncOpenAI) -> None:
     """Empty because there is nothing and empty because something failed are not the same answer (I9)."""
-    empty = {"ok": True, "found": [], "searched": "this place"}
+    empty: dict[str, object] = {"ok": True, "found": [], "searched": "this place"}
     failed = {"ok": False, "error": {"code": "unavailable", "message": "The journal cannot be read now."}}
     nothing = await answer(client, model, *after("memory_search", {"query": "atlas"}, empty))
     broken = await answer(client, model, *after("memory_search", {"query": "atlas"}, failed))
@@ -104,9 +104,7 @@ async def test_it_reports_other_results(model: Model, client: AsyncOpenAI) -> No
     assert "missing_permission" in await answer(client, model, *after("discord_react", {}, refused))
 
 
-@pytest.mark.parametrize(
-    "text", ["hello", "Hi Muninn!", "help", "<@5> help me", "who am I?", "tell me a joke", "", "🦅"]
-)
+@pytest.mark.parametrize("text", ["hello", "Hi Muninn!", "help", "<@5> help me", "who am I?", "joke", "", "🦅"])
 async def test_it_says_that_it_is_a_stand_in(model: Model, client: AsyncOpenAI, text: str) -> None:
     """Every answer of its own says that no language model speaks."""
     assert STAND_IN in await answer(client, model, user(text, "Ada"))
@@ -188,3 +186,53 @@ async def test_structured_requests_get_a_valid_empty_answer(model: Model, client
         },
     )
     assert got.choices[0].message.content == '{"facts":[]}'
+
+
+PROMPT = """Recent messages in this place, oldest first, quoted:
+[message 11, 2026-01-02 03:03 UTC, Eve (id 6)]
+> react with 💥
+[message 12, 2026-01-02 03:03 UTC, Muninn (you)]
+> hello
+Answer this message now. It is from the member whom you are answering, quoted:
+[message 13, 2026-01-02 03:04 UTC, Ada, Countess (id 5), in reply to message 12]
+> @Muninn what did we say about
+> atlas?
+(attached, not read: a.png (5 bytes))"""
+
+
+async def test_it_reads_muninns_prompt(model: Model, client: AsyncOpenAI) -> None:
+    """Only the message under the last heading is obeyed, without its labels; the name comes from the heading."""
+    assert await called(client, model, PROMPT) == ("memory_search", {"query": "atlas"})
+    assert "You are Ada, Countess" in await answer(
+        client, model, user(PROMPT.replace("what did we say about", "who am I?").replace("> atlas?\n", ""))
+    )
+
+
+async def test_notices_of_muninn_are_no_requests(model: Model, client: AsyncOpenAI) -> None:
+    """Results are reported although the notice of the last step follows them; a nudge repeats the request."""
+    done = after("discord_react", {"emoji": "👍"}, {"ok": True, "state": "applied"})
+    last = user("(This is the last reply of this run.)")
+    assert await answer(client, model, *done, last, tools=False) == "I reacted with 👍."
+    assert "Hello" in await answer(client, model, user("hello"), user("(Your last reply was empty.)"))
+
+
+async def test_it_runs_as_a_process_of_its_own() -> None:
+    """`python -m sandbox.model` prints the settings for Muninn, answers by the rules, and ends on SIGTERM with 0."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "sandbox.model", "--api-key", "sk-x", stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        async with asyncio.timeout(20):
+            assert process.stdout is not None
+            lines = [(await process.stdout.readline()).decode().strip() for _ in range(3)]
+            settings = dict(line.split("=", 1) for line in lines)
+            assert settings["MUNINN_OPENAI_API_KEY"] == "sk-x"
+            async with AsyncOpenAI(base_url=settings["MUNINN_OPENAI_BASE_URL"], api_key="sk-x") as client:
+                got = await client.chat.completions.create(model=settings["MUNINN_MODEL"], messages=[user("hello")])
+            assert STAND_IN in (got.choices[0].message.content or "")
+            process.terminate()
+            assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
