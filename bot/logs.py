@@ -15,6 +15,8 @@ from typing import Any, Final, Literal
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+log = structlog.get_logger(__name__)
+
 HIDDEN: Final = "[hidden]"
 # A setting or header whose value is never shown, whatever it is.
 _SECRET_NAME: Final = re.compile(r"token|secret|password|passwd|api_?key|authorization|credential", re.IGNORECASE)

@@ -244,7 +244,19 @@ def require_for_discord(settings: Settings) -> None:
         )
 
 
+def secrets(settings: Settings) -> list[str]:
+    """The values that no log may show: tokens, keys, and the passwords of addresses."""
+    found: list[str] = []
+    for name in Settings.model_fields:
+        value: object = getattr(settings, name)
+        if isinstance(value, SecretStr):
+            text = value.get_secret_value()
+            found.append(urlsplit(text).password or "" if "://" in text else text)
+    return [secret for secret in found if secret]
+
+
 def _sentence(error: ValidationError) -> str:
+    given = _given()
     problems: list[str] = []
     for detail in error.errors(include_url=False, include_input=False):
         message = detail["msg"].removeprefix("Value error, ").replace("Input should", "it should")
@@ -252,11 +264,11 @@ def _sentence(error: ValidationError) -> str:
             problems.append(message)
             continue
         field = str(detail["loc"][0])
-        # An alias is reported under its own name, in the case in which it was looked up.
+        # A field with aliases is reported by one of them, whichever was set.
         names = variables()
-        variable = (
-            field.upper() if field.upper() in names else next(name for name, own in names.items() if own == field)
-        )
+        own = names.get(field.upper(), field)
+        candidates = [variable for variable, name in names.items() if name == own]
+        variable = next((candidate for candidate in candidates if candidate in given), candidates[0])
         problems.append(f"{variable} is wrong: {message}")
     return "; ".join(problems) + "."
 

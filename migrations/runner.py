@@ -32,6 +32,9 @@ APPLIED_SQL = "SELECT version, name, checksum, applied_at IS NOT NULL AS whole F
 BEGIN_FILE_SQL = "INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)"
 # Note a file as applied; no row means that the file's own statements ended the transaction and undid the note.
 END_FILE_SQL = "UPDATE schema_migrations SET applied_at = clock_timestamp() WHERE version = $1 RETURNING version"
+# Whether a file left its note behind.
+BEGUN_SQL = "SELECT true FROM schema_migrations WHERE version = $1"
+# Which transaction this is.
 TRANSACTION_SQL = "SELECT pg_current_xact_id()::text"
 LOCK_SQL = "SELECT pg_advisory_lock($1)"
 UNLOCK_SQL = "SELECT pg_advisory_unlock($1)"
@@ -151,6 +154,11 @@ async def _apply(conn: asyncpg.Connection, migration: Migration) -> None:
             await conn.execute(END_FILE_SQL, migration.version)
     except (asyncpg.PostgresError, TimeoutError) as exc:
         reason = str(exc) or "it took more than an hour"
+        if await conn.fetchval(BEGUN_SQL, migration.version):
+            raise SchemaFault(
+                f"Migration {file} ended its own transaction and then failed, so it was applied by half ({reason}); "
+                "restore the database from a backup."
+            ) from exc
         raise SchemaFault(f"Migration {file} failed and nothing of it was kept: {reason}.") from exc
 
 

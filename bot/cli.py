@@ -1,0 +1,163 @@
+"""The `muninn` command. What a command needs is imported when it runs, so that `--help` answers at once."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Generator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
+
+import typer
+
+from bot.errors import StartupFault
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+
+app = typer.Typer(
+    name="muninn",
+    help="A Discord bot that remembers.\n\nSettings come from the environment and from .env: see .env.example.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def run() -> None:
+    """Serve a real guild, until SIGTERM or Ctrl-C.
+
+    Needs MUNINN_DISCORD_TOKEN and a model (MUNINN_OPENAI_API_KEY or MUNINN_OPENAI_BASE_URL). Starts PostgreSQL and
+    Valkey in MUNINN_DATA_DIR unless MUNINN_DATABASE_URL and MUNINN_REDIS_URL name others.
+    """
+    with _faults_told():
+        from bot.settings import load, require_for_discord
+
+        settings = load()
+        require_for_discord(settings)
+        _set_up_logs(settings)
+        from bot.app import run as serve
+
+        _run_until_signalled(serve(settings))
+
+
+@app.command()
+def sandbox(
+    bot_only: Annotated[
+        bool, typer.Option("--no-chat", help="Start everything without the prompt, and print the addresses.")
+    ] = False,
+) -> None:
+    """Try Muninn out here, without Discord and without keys.
+
+    Starts the services, a Discord on loopback with a ready-made guild, the bot, and a prompt in which you speak as a
+    member. With OPENAI_API_KEY or MUNINN_OPENAI_BASE_URL the answers come from that model, else from a few plain rules.
+    """
+    with _faults_told():
+        raise NotImplementedError
+
+
+@app.command()
+def migrate(
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit code 1 where the schema is not this version's.")
+    ] = False,
+) -> None:
+    """Bring the database's schema to this version.
+
+    `muninn run` does so by itself; this is for doing it apart, with a database user who may change tables.
+    """
+    with _faults_told():
+        from bot.settings import load
+
+        settings = load()
+        _set_up_logs(settings)
+        asyncio.run(_migrate(settings, apply=not check))
+
+
+async def _migrate(settings: "Settings", *, apply: bool) -> None:
+    from bot.services import embedded_postgres
+    from bot.startup import prepare_database
+
+    if settings.database_url is not None:
+        applied = await prepare_database(settings.database_url.get_secret_value(), apply=apply)
+    else:
+        async with embedded_postgres(settings.data_dir) as url:
+            applied = await prepare_database(url, apply=apply)
+    typer.echo(
+        f"Applied {', '.join(applied.names)}; the schema is at version {applied.after}."
+        if applied.names
+        else f"The schema is at version {applied.after}; nothing to do."
+    )
+
+
+@contextmanager
+def _faults_told() -> Generator[None]:
+    """What keeps Muninn from starting becomes one sentence on standard error and an exit code, without a traceback."""
+    if sys.platform == "win32":
+        _end(StartupFault("Muninn runs on Linux and macOS; on Windows run it inside WSL."))
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    except Exception as error:
+        fault = _startup_fault(error)
+        if fault is None:
+            raise
+        _end(fault)
+
+
+def _startup_fault(error: BaseException) -> StartupFault | None:
+    from bot.startup import as_startup_fault
+
+    if isinstance(error, BaseExceptionGroup):
+        inner = cast("Sequence[BaseException]", error.exceptions)
+        return next((fault for one in inner if (fault := _startup_fault(one)) is not None), None)
+    return as_startup_fault(error)
+
+
+def _end(fault: StartupFault) -> NoReturn:
+    typer.echo(f"muninn: {fault}", err=True)
+    raise typer.Exit(fault.exit_code)
+
+
+def _set_up_logs(settings: "Settings") -> None:
+    from bot import logs
+    from bot.settings import secrets, unknown_variables
+
+    logs.configure(level=settings.log_level, style=settings.log_format)
+    logs.protect(secrets(settings))
+    for name in unknown_variables():
+        logs.log.warning("settings.unknown", variable=name, reason="No setting has this name; it changes nothing.")
+
+
+def _run_until_signalled(work: Coroutine[Any, Any, None]) -> None:
+    """Run `work`; SIGTERM and Ctrl-C cancel it, so that it drains within its bound; a second one ends it at once."""
+
+    async def guarded() -> None:
+        task = asyncio.ensure_future(work)
+        loop = asyncio.get_running_loop()
+        asked = False
+
+        def ask(number: int) -> None:
+            nonlocal asked
+            if asked:
+                os._exit(128 + number)
+            asked = True
+            task.cancel()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, ask, number)
+        try:
+            await task
+        except asyncio.CancelledError:
+            if not asked:
+                raise
+
+    asyncio.run(guarded())
+
+
+def main() -> None:
+    """The entry point of the `muninn` command."""
+    app()
