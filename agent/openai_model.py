@@ -8,6 +8,7 @@ import asyncio
 import email.utils
 import json
 import random
+import ssl
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -53,7 +54,13 @@ class OpenAIModel:
         self._stream = stream
         self._tries = tries
         timeout = httpx2.Timeout(silence_s, connect=connect_s, pool=connect_s)
-        self._client = AsyncOpenAI(base_url=base_url, api_key=api_key or _NO_KEY, max_retries=0, timeout=timeout)
+        self._client = AsyncOpenAI(
+            base_url=base_url,
+            api_key=api_key or _NO_KEY,
+            max_retries=0,
+            timeout=timeout,
+            http_client=_unencrypted() if (base_url or "").startswith("http://") else None,
+        )
 
     async def aclose(self) -> None:
         """Close its connections."""
@@ -165,6 +172,11 @@ class OpenAIModel:
         if self._key:
             told = told.replace(self._key, "[key]")
         return f": {told[:_SHOWN_CHARS].rstrip('.')}" if told else ""
+
+
+def _unencrypted() -> httpx2.AsyncClient:
+    """A client for http alone: it does not read the system's certificate authorities, which takes a while."""
+    return openai.DefaultAsyncHttpxClient(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
 
 def _pause_s(raised: Exception, attempt: int) -> float:
