@@ -99,6 +99,10 @@ class Gateway(discord.Client):
         self._on_guild: Callable[[Mapping[str, Any]], None] | None = None
         self._identified_at = -IDENTIFY_EVERY_S
         self._waiting: set[asyncio.Task[None]] = set()
+        self._leaving = False
+        self._connection_task: asyncio.Task[None] | None = None
+        # Set when the first READY of this gateway is committed.
+        self.journalled = asyncio.Event()
         self._wrap_parsers()
 
     async def sign_in(self, token: str) -> Identity:
@@ -120,7 +124,7 @@ class Gateway(discord.Client):
         while True:
             started = time.monotonic()
             try:
-                await self.connect(reconnect=True)
+                await self._connected()
             except discord.PrivilegedIntentsRequired as error:
                 raise DiscordRefused(FATAL_CLOSES[4014]) from error
             except discord.ConnectionClosed as error:
@@ -132,11 +136,28 @@ class Gateway(discord.Client):
                 log.exception("gateway.broken", error=type(error).__name__, retry_in_s=pause_s)
             finally:
                 GATEWAY_UP.set(0)
-            if self.is_closed():
+            if self._leaving or self.is_closed():
                 return
             await self._drop_socket()
             await asyncio.sleep(pause_s)
             pause_s = 1.0 if time.monotonic() - started > RECONNECT_MOST_S else min(pause_s * 2, RECONNECT_MOST_S)
+
+    async def _connected(self) -> None:
+        """The library's connection, in a task of its own that `leave` can end."""
+        self._connection_task = asyncio.create_task(self.connect(reconnect=True), name="connection")
+        try:
+            await asyncio.wait([self._connection_task])
+            if not (self._leaving and self._connection_task.cancelled()):
+                self._connection_task.result()
+        finally:
+            self._connection_task.cancel()
+
+    async def leave(self) -> None:
+        """Close the socket for good; requests can still be made."""
+        self._leaving = True
+        if self._connection_task is not None:
+            self._connection_task.cancel()
+        await self._drop_socket()
 
     async def stop(self) -> None:
         """Close the socket and the HTTP session, and give up interactions that wait for their commit."""
@@ -196,6 +217,8 @@ class Gateway(discord.Client):
             session = session_key(self.ws.session_id or "")
             assert self._accept is not None  # noqa: S101 - serve sets it before it connects
             committed = self._accept(Dispatch(kind, data, session, self.ws.sequence or 0))
+            if kind == "READY" and committed is not None:
+                committed.add_done_callback(lambda _: self.journalled.set())
             if kind == "GUILD_CREATE" and self._on_guild is not None and not data.get("unavailable"):
                 self._on_guild(data)
         except Exception:

@@ -41,7 +41,7 @@ NONCE_CHARACTERS: Final = 25
 """Discord's limit for a nonce."""
 
 
-class LeaseLost(Exception):
+class TurnLost(Exception):
     """Another worker has the turn, or it ended meanwhile; nothing more may be done for it here."""
 
 
@@ -175,10 +175,10 @@ RETURNING receipt_id, nonce
 async def compose(conn: Db, turn: Turn, parts: Sequence[str], *, outcome: Outcome, reason: str) -> tuple[Part, ...]:
     """Commit to `parts` as the turn's answer, inside the caller's transaction: they are never made again (I3).
 
-    Raises LeaseLost if the turn is no longer ours or no longer wanted.
+    Raises TurnLost if the turn is no longer ours or no longer wanted.
     """
     if await conn.fetchval(COMPOSE_SQL, turn.turn_id, turn.lease_no, outcome, reason) is None:
-        raise LeaseLost(turn.turn_id)
+        raise TurnLost(turn.turn_id)
     numbers = list(range(len(parts)))
     nonces = [nonce(turn, number) for number in numbers]
     args = [orjson.dumps({"part": number}) for number in numbers]
@@ -238,9 +238,9 @@ RETURNING true
 
 
 async def delivering(conn: Db, turn: Turn) -> None:
-    """Record that the first parts are out. Raises LeaseLost."""
+    """Record that the first parts are out. Raises TurnLost."""
     if await conn.fetchval(DELIVERING_SQL, turn.turn_id, turn.lease_no) is None:
-        raise LeaseLost(turn.turn_id)
+        raise TurnLost(turn.turn_id)
 
 
 # End a turn, once.
@@ -252,11 +252,11 @@ RETURNING extract(epoch FROM now() - queued_at)::float8
 
 
 async def end(conn: Db, turn: Turn, state: EndState, *, reason: str | None = None) -> None:
-    """End the turn. Raises LeaseLost if it is no longer ours or ended already."""
+    """End the turn. Raises TurnLost if it is no longer ours or ended already."""
     before = [name for name, after in TRANSITIONS.items() if state in after and name != "queued"]
     seconds = await conn.fetchval(END_SQL, turn.turn_id, turn.lease_no, state, reason, before)
     if seconds is None:
-        raise LeaseLost(turn.turn_id)
+        raise TurnLost(turn.turn_id)
     TURNS.labels(state).inc()
     TURN_SECONDS.observe(seconds)
 

@@ -1,0 +1,237 @@
+"""Answering: what a worker does with one claimed turn, from context through the loop to a composed answer (I3)."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import asyncpg
+import structlog
+
+from agent.contracts import Message, RunOutcome
+from agent.limits import Limits
+from agent.loop import run
+from agent.ports import Model
+from agent.store import Fence, PgRunStore, begin_run, finish_run
+from bot import parts, turns
+from bot.addressing import Identity
+from bot.crash import crash_point
+from bot.delivery import Delivery
+from bot.prompt import render
+from bot.turns import Outcome, Part, Turn
+from bot.writes import Writes
+from memory.context import Line, WorkingSet, working_set
+from tools.ports import ActionReport, TurnContext
+from tools.registry import Registry
+
+log = structlog.get_logger(__name__)
+
+TYPING_AFTER_S: Final = 0.25
+"""An answer that is quicker than this needs no announcement."""
+
+MOST_ATTEMPTS: Final = 6
+"""How often a turn is taken up before its member is told that it does not work."""
+
+MOST_PARTS: Final = 10
+
+# What a member is told when there is no answer, by the run's end reason: what happened, what is safe, what to do.
+FAILURES: Final[Mapping[str, str]] = {
+    "model_unavailable": (
+        "I cannot reach my language model right now, so I have no answer. Your message is kept; please ask again in a "
+        "minute."
+    ),
+    "model_refused": (
+        "My language model refuses to work for me, so I have no answer. Your message is kept; the person who runs me "
+        "has to look at my settings."
+    ),
+    "empty_answer": "My language model gave an empty answer, so I have none for you. Please ask again in other words.",
+    "content_filter": (
+        "My language model's provider filtered its answer, so I have none for you. Please ask in other words."
+    ),
+    "limit_time": "That took longer than I may take, so I stopped without an answer. Please ask for less at once.",
+    "limit_steps": "That took more steps than I may take, so I stopped without an answer. Please ask for less at once.",
+    "limit_calls": "That took more steps than I may take, so I stopped without an answer. Please ask for less at once.",
+    "broken": (
+        "Something in me broke several times over this message, so I stopped trying. It is kept; the person who runs "
+        "me finds the reason in my log."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """What one run may use. `context_tokens` and `messages` bound the working set."""
+
+    limits: Limits
+    context_tokens: int
+    messages: int
+
+
+class Answerer:
+    """Serves claimed turns. Raises TurnLost or LeaseLost where a turn is no longer ours."""
+
+    def __init__(
+        self,
+        pool: asyncpg.Pool[asyncpg.Record],
+        model: Model,
+        model_name: str,
+        writes: Writes,
+        me: Identity,
+        budgets: Budgets,
+    ) -> None:
+        self._pool = pool
+        self._model = model
+        self._model_name = model_name
+        self._writes = writes
+        self._me = me
+        self._budgets = budgets
+        self._registry = Registry()
+        self._delivery = Delivery(pool, writes, me)
+
+    async def serve(self, turn: Turn) -> None:
+        """Bring the turn to its end, from wherever an earlier attempt left it."""
+        if turn.state in ("composed", "delivering"):
+            async with self._pool.acquire() as conn:
+                committed = await turns.composed_parts(conn, turn)
+            await self._delivery.deliver(turn, committed)
+        elif turn.overdue:
+            await self._delivery.expire(turn)
+        elif turn.notice is not None:
+            await self._tell(turn, turn.notice, "notice")
+        elif turn.attempts > MOST_ATTEMPTS:
+            await self._tell(turn, FAILURES["broken"], "broken")
+        else:
+            await self._answer(turn)
+
+    async def cancelled(self, turn: Turn) -> None:
+        """The trigger was deleted before an answer was composed: nothing is said (I3)."""
+        async with self._pool.acquire() as conn, conn.transaction():
+            await turns.end(conn, turn, "cancelled", reason="trigger_deleted")
+            run_id = await conn.fetchval(RUNNING_RUN_SQL, turn.turn_id)
+            if run_id is not None:
+                await finish_run(conn, run_id, state="cancelled", outcome=None, reason="trigger_deleted")
+
+    async def _answer(self, turn: Turn) -> None:
+        async with self._typing(turn):
+            recent = await self._recent(turn)
+            if recent.trigger is None:
+                # Deleted between the claim and now.
+                await self.cancelled(turn)
+                return
+            outcome, run_id = await self._think(turn, recent, recent.trigger)
+            told, composed = await self._compose(turn, outcome, run_id)
+        await self._deliver(turn, composed, told)
+
+    async def _recent(self, turn: Turn) -> WorkingSet:
+        return await working_set(
+            self._pool,
+            turn.scope,
+            turn.trigger_id,
+            most_messages=self._budgets.messages,
+            most_tokens=self._budgets.context_tokens,
+        )
+
+    async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line) -> tuple[RunOutcome, int]:
+        prompt = render(recent, trigger, own_id=self._me.user_id)
+        async with self._pool.acquire() as conn:
+            stored = await begin_run(
+                conn, space_id=turn.space_id, turn_id=turn.turn_id, model=self._model_name, prompt=prompt
+            )
+        outcome = await self._run(turn, trigger, stored.run_id, stored.prompt, resumed=stored.resumed)
+        crash_point("after_reply")
+        log.info(
+            "run.ended",
+            run_id=stored.run_id,
+            reason=outcome.reason,
+            steps=outcome.step + 1,
+            calls=outcome.calls,
+            prompt_tokens=outcome.usage.prompt_tokens,
+            completion_tokens=outcome.usage.completion_tokens,
+        )
+        return outcome, stored.run_id
+
+    async def _run(
+        self, turn: Turn, trigger: Line, run_id: int, prompt: tuple[Message, ...], *, resumed: bool
+    ) -> RunOutcome:
+        context = TurnContext(
+            scope=turn.scope,
+            trigger_id=turn.trigger_id,
+            author_id=turn.author_id,
+            author_name=trigger.author_name,
+            db=self._pool,
+            reactor=_TriggerReactor(turn, self._delivery),
+        )
+        return await run(
+            prompt,
+            model=self._model,
+            toolbox=self._registry.for_turn(context),
+            store=PgRunStore(self._pool, run_id, Fence(turn.turn_id, turn.lease_no), resumed=resumed),
+            limits=self._budgets.limits,
+        )
+
+    async def _compose(self, turn: Turn, outcome: RunOutcome, run_id: int) -> tuple[Outcome, tuple[Part, ...]]:
+        """Commit to what will be said, with the run's end, before anything is said."""
+        said = parts.split(outcome.text or "") if outcome.kind == "answered" else ()
+        reason: str = outcome.reason
+        if not said:
+            reason = reason if outcome.kind == "failed" else "empty_answer"
+            said = (FAILURES.get(reason, FAILURES["broken"]),)
+        told: Outcome = "answer" if outcome.kind == "answered" and reason != "empty_answer" else "error"
+        async with self._pool.acquire() as conn, conn.transaction():
+            composed = await turns.compose(conn, turn, _bounded(said), outcome=told, reason=reason)
+            await finish_run(conn, run_id, state="answered" if told == "answer" else "failed", outcome=outcome)
+        crash_point("after_composed")
+        return told, composed
+
+    async def _tell(self, turn: Turn, sentence: str, reason: str) -> None:
+        async with self._pool.acquire() as conn, conn.transaction():
+            composed = await turns.compose(conn, turn, (sentence,), outcome="error", reason=reason)
+            run_id = await conn.fetchval(RUNNING_RUN_SQL, turn.turn_id)
+            if run_id is not None:
+                await finish_run(conn, run_id, state="failed", outcome=None, reason=reason)
+        await self._deliver(turn, composed, "error")
+
+    async def _deliver(self, turn: Turn, composed: tuple[Part, ...], outcome: Outcome) -> None:
+        await self._delivery.deliver(replace(turn, state="composed", outcome=outcome), composed)
+
+    @contextlib.asynccontextmanager
+    async def _typing(self, turn: Turn) -> AsyncGenerator[None]:
+        """Typing while we work, stopped on every way out."""
+        task = asyncio.create_task(self._writes.keep_typing(turn.place_id, after_s=TYPING_AFTER_S))
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+
+# The run of a turn that was not ended yet.
+RUNNING_RUN_SQL: Final = """
+SELECT run_id FROM agent_runs WHERE turn_id = $1 AND state = 'running'
+"""
+
+
+class _TriggerReactor:
+    """Reacts to the message that the turn answers, and to no other (I5, I6)."""
+
+    def __init__(self, turn: Turn, delivery: Delivery) -> None:
+        self._turn = turn
+        self._delivery = delivery
+
+    async def react(self, emoji: str) -> ActionReport:
+        outcome = await self._delivery.react_receipted(self._turn, emoji)
+        match outcome.state:
+            case "applied":
+                return ActionReport("applied")
+            case "refused":
+                return ActionReport("refused", outcome.failure, "Discord refused the reaction.")
+            case "unknown":
+                return ActionReport("unknown", outcome.failure, "It is not certain whether the reaction was added.")
+
+
+def _bounded(said: tuple[str, ...]) -> tuple[str, ...]:
+    """At most ten messages; the last says that there was more."""
+    if len(said) <= MOST_PARTS:
+        return said
+    return (*said[: MOST_PARTS - 1], f"(I stopped here: the answer was {len(said)} messages long. Ask me to go on.)")

@@ -1,0 +1,260 @@
+"""The composition root: everything is made here, wired, run, and stopped in order."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import aiohttp
+import asyncpg
+import discord
+import structlog
+from redis.asyncio import Redis
+
+from agent.limits import Limits
+from agent.openai_model import OpenAIModel
+from bot.addressing import Identity
+from bot.answer import Answerer, Budgets
+from bot.backfill import Backfill
+from bot.gateway import Gateway, point_at
+from bot.ingress import Ingress
+from bot.limiter import Limiter, Rates
+from bot.router import Router
+from bot.seen import Seen
+from bot.services import open_services
+from bot.settings import Settings
+from bot.shard_lock import ShardLock
+from bot.startup import look_for_model, look_for_redis, prepare_database
+from bot.supervisor import keep_running
+from bot.wakeups import Wakeups
+from bot.worker import Worker
+from bot.writes import Writes
+
+log = structlog.get_logger(__name__)
+
+POOL_MOST: Final = 16
+COMMAND_S: Final = 30.0
+"""Seconds for one statement: nothing that Muninn asks takes longer while the server is well."""
+
+CONNECT_S: Final = 10.0
+REDIS_S: Final = 0.5
+SIGN_IN_EVERY_S: Final = 5.0
+
+
+async def run(settings: Settings, *, ready: asyncio.Event | None = None) -> None:
+    """Run Muninn until cancelled; then drain within `settings.drain_s` seconds.
+
+    `ready` is set when the gateway's READY is journalled. Raises StartupFault where it cannot run, alone or in a group.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        endpoints = await stack.enter_async_context(open_services(settings))
+        await prepare_database(endpoints.database_url)
+        resources = await stack.enter_async_context(_open(settings, endpoints.database_url, endpoints.redis_url))
+        point_at(settings.discord_api_url, settings.discord_gateway_url)
+        look = asyncio.create_task(_look_around(settings, endpoints.redis_url))
+        stack.callback(look.cancel)
+        while True:
+            # A gateway that lost its shard to another process is made anew, and stands by.
+            await _serve(settings, resources, ready)
+
+
+@dataclass(frozen=True, slots=True)
+class _Resources:
+    """What outlives a gateway."""
+
+    pool: asyncpg.Pool[asyncpg.Record]
+    redis: Redis
+    model: OpenAIModel
+    database_url: str
+    backends: set[int]
+
+    async def connect(self) -> "asyncpg.Connection[asyncpg.Record]":
+        """A connection outside of the pool: for the shard's lock, and for listening."""
+        return await asyncpg.connect(self.database_url, timeout=CONNECT_S)
+
+
+@contextlib.asynccontextmanager
+async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncGenerator[_Resources]:
+    backends: set[int] = set()
+
+    async def know(conn: "asyncpg.Connection[asyncpg.Record]") -> None:
+        backends.add(conn.get_server_pid())
+
+    async with contextlib.AsyncExitStack() as stack:
+        pool = await stack.enter_async_context(
+            asyncpg.create_pool(
+                database_url,
+                min_size=2,
+                max_size=max(POOL_MOST, settings.workers + 4),
+                command_timeout=COMMAND_S,
+                timeout=CONNECT_S,
+                init=know,
+                server_settings={"application_name": "muninn", "jit": "off"},
+            )
+        )
+        stack.callback(pool.terminate)
+        redis: Redis = Redis.from_url(redis_url, socket_timeout=REDIS_S, socket_connect_timeout=REDIS_S)
+        stack.push_async_callback(redis.aclose)
+        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+        model = OpenAIModel(
+            base_url=settings.openai_base_url,
+            api_key=key,
+            model=settings.model,
+            stream=settings.model_stream,
+            silence_s=settings.model_timeout_s,
+        )
+        stack.push_async_callback(model.aclose)
+        yield _Resources(pool, redis, model, database_url, backends)
+
+
+async def _look_around(settings: Settings, redis_url: str) -> None:
+    """Say what is missing but not needed, beside the start and not before it."""
+    await look_for_redis(redis_url)
+    await look_for_model(settings)
+
+
+async def _serve(settings: Settings, resources: _Resources, ready: asyncio.Event | None) -> None:
+    """Sign in, wait for the shard, and serve it until cancelled or until another process has it."""
+    shard = (settings.shard_id, settings.shard_count)
+    gateway = Gateway(shard=shard)
+    try:
+        me = await _sign_in(gateway, settings.discord_token.get_secret_value())
+        lock = ShardLock(resources.connect, me.application_id, settings.shard_id)
+        try:
+            await lock.take()
+            parts = _assemble(settings, resources, gateway, me, shard)
+            life = asyncio.create_task(_live(parts, lock, ready), name="life")
+            try:
+                await asyncio.shield(life)
+            finally:
+                await _shut_down(parts, life, within_s=settings.drain_s)
+        finally:
+            lock.free()
+    finally:
+        await gateway.stop()
+
+
+async def _sign_in(gateway: Gateway, token: str) -> Identity:
+    """Log in, as soon as Discord can be reached."""
+    while True:
+        try:
+            return await gateway.sign_in(token)
+        except (discord.DiscordServerError, aiohttp.ClientError, OSError) as error:
+            log.warning("discord.unreachable", error=f"{type(error).__name__}: {error}", retry_in_s=SIGN_IN_EVERY_S)
+            await asyncio.sleep(SIGN_IN_EVERY_S)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The moving parts of one served shard."""
+
+    gateway: Gateway
+    ingress: Ingress
+    router: Router
+    worker: Worker
+    wakeups: Wakeups
+    backfill: Backfill
+
+
+def _assemble(
+    settings: Settings, resources: _Resources, gateway: Gateway, me: Identity, shard: tuple[int, int]
+) -> _Parts:
+    pool, prefix = resources.pool, f"muninn:{me.application_id}"
+    wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
+    writes = Writes(gateway.http, me.user_id, nonce_window_s=settings.nonce_window_s)
+    answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings))
+    worker = Worker(
+        pool,
+        answerer.serve,
+        answerer.cancelled,
+        wakeups.turns,
+        slots=settings.workers,
+        lease_s=settings.turn_lease_s,
+        heartbeat_s=settings.turn_heartbeat_s,
+        window_s=settings.answer_window_s,
+        poll_s=settings.poll_s,
+    )
+    rates = Rates(settings.member_turns, settings.place_turns, settings.space_turns, settings.rate_window_s)
+    limiter = Limiter(resources.redis, f"{prefix}:rate:", rates)
+    router = Router(pool, limiter, wakeups.inbox, wakeups.turns.set, poll_s=settings.poll_s)
+    ingress = Ingress(
+        pool,
+        Seen(resources.redis, f"{prefix}:seen:"),
+        me,
+        shard=shard,
+        most_queued=settings.ingress_queue,
+        most_grouped=settings.ingress_group,
+        on_inbox=wakeups.inbox.set,
+        on_gap=lambda: backfill.wake(),
+        on_cancel=worker.cancel,
+    )
+    backfill = Backfill(
+        pool,
+        gateway.http,
+        ingress.accept,
+        shard_id=settings.shard_id,
+        most_messages=settings.backfill_messages,
+        most_places=settings.backfill_places,
+    )
+    return _Parts(gateway, ingress, router, worker, wakeups, backfill)
+
+
+def _budgets(settings: Settings) -> Budgets:
+    limits = Limits(
+        max_steps=settings.max_steps,
+        max_calls=settings.max_calls,
+        run_s=settings.run_s,
+        tool_s=settings.tool_s,
+        parallel_reads=settings.parallel_reads,
+        identical_calls=settings.identical_calls,
+        final_reserve_s=min(20.0, settings.run_s / 4),
+    )
+    return Budgets(limits, settings.context_tokens, settings.working_set_messages)
+
+
+async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> None:
+    """Run every part, until the shard is lost or one part says that Muninn cannot run."""
+
+    async def announce() -> None:
+        await parts.gateway.journalled.wait()
+        log.info("muninn.ready", shard_id=parts.gateway.shard_id)
+        if ready is not None:
+            ready.set()
+
+    loops: dict[str, Any] = {
+        "ingress": parts.ingress.run,
+        "router": parts.router.run,
+        "claims": parts.worker.claim_forever,
+        "leases": parts.worker.keep_leases,
+        "wakeups": parts.wakeups.run,
+        "backfill": parts.backfill.run,
+        "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild),
+    }
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(keep_running(name, loop), name=name) for name, loop in loops.items()]
+        tasks.append(group.create_task(announce(), name="announce"))
+        await lock.keep()
+        for task in tasks:
+            task.cancel()
+
+
+async def _shut_down(parts: _Parts, life: "asyncio.Task[None]", *, within_s: float) -> None:
+    """Stop taking events, journal what came, let turns finish for a while, then cut off what is left."""
+    if not life.done():
+        log.info("muninn.stopping", within_s=within_s)
+        loop = asyncio.get_running_loop()
+        until = loop.time() + within_s
+        try:
+            async with asyncio.timeout(within_s):
+                await parts.gateway.leave()
+                if not await parts.ingress.drain(within_s=max(until - loop.time(), 0.1)):
+                    log.error(
+                        "ingress.not_drained", reason="What was not committed is fetched again at the next start."
+                    )
+                await parts.worker.stop(within_s=max(until - loop.time() - 1.0, 0.1))
+        except TimeoutError:
+            log.warning("muninn.stop_cut_short")
+        life.cancel()
+        await asyncio.wait([life], timeout=5)
+    await parts.worker.stop(within_s=0)

@@ -1,0 +1,153 @@
+"""Delivery: the parts of a composed answer go out in order, each once, and are journalled as ours (I3, I4)."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+import asyncpg
+import structlog
+
+from bot import receipts, turns
+from bot.addressing import Identity
+from bot.crash import crash_point
+from bot.events import Dispatch, read
+from bot.receipts import Intent, claimed_messages, settle
+from bot.turns import Part, Turn
+from bot.writes import Outcome, Outgoing, Writes
+from memory.ids import MessageId
+from memory.journal import write_group
+
+log = structlog.get_logger(__name__)
+
+GIVE_UP_S: Final = 1800.0
+"""How long a part is tried before its turn ends as undeliverable."""
+
+REACT_WITHIN_S: Final = 60.0
+EXPIRED_MARK: Final = "⌛"
+
+
+# Remember whose answer a message of ours is.
+LINK_ANSWER_SQL: Final = """
+UPDATE chat_messages SET turn_id = $3 WHERE space_id = $1 AND message_id = $2
+"""
+
+
+class Delivery:
+    """Brings what turns came to into Discord. Raises TurnLost where a turn is no longer ours."""
+
+    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], writes: Writes, me: Identity) -> None:
+        self._pool = pool
+        self._writes = writes
+        self._me = me
+
+    async def deliver(self, turn: Turn, parts: Sequence[Part]) -> None:
+        """Send the parts that are not out yet, and end the turn.
+
+        The turn ends as answered or failed_told, or, where Discord refuses (the place is gone, a permission is missing)
+        or cannot be reached for half an hour, as cancelled with the reason.
+        """
+        for part in parts:
+            if part.receipt.state == "applied":
+                continue
+            if part.receipt.state == "refused":
+                await self._end(turn, "cancelled", f"undeliverable:{part.receipt.failure}")
+                return
+            outcome = await self._send(turn, part)
+            ended = await self._record(turn, part, outcome, last=part is parts[-1])
+            crash_point("after_settled")
+            if ended:
+                return
+        # Everything was out already: the process died between the last part's record and the turn's end.
+        await self._end(turn, "failed_told" if turn.outcome == "error" else "answered", None)
+
+    async def expire(self, turn: Turn) -> None:
+        """Mark a message that came too long ago to be answered with one reaction, and end its turn."""
+        outcome = await self.react(turn, EXPIRED_MARK)
+        await self._end(turn, "expired", None if outcome == "applied" else f"unmarked:{outcome}")
+
+    async def react(self, turn: Turn, emoji: str) -> Literal["applied", "refused", "unknown"]:
+        """React to the trigger, once (I4)."""
+        outcome = await self.react_receipted(turn, emoji)
+        return outcome.state
+
+    async def react_receipted(self, turn: Turn, emoji: str) -> Outcome:
+        """React to the trigger under a receipt; an effect that is on record is answered from the record."""
+        intent = Intent(
+            turn.space_id,
+            turn.place_id,
+            turn.trigger_id,
+            "react",
+            {"message_id": str(turn.trigger_id), "emoji": emoji},
+            turn.turn_id,
+        )
+        async with self._pool.acquire() as conn:
+            receipt = await receipts.intend(conn, intent)
+        if receipt.state in ("applied", "refused"):
+            state = "applied" if receipt.state == "applied" else "refused"
+            return Outcome(state, 0, turn.trigger_id, receipt.failure)
+        outcome = await self._writes.react(turn.place_id, turn.trigger_id, emoji, within_s=REACT_WITHIN_S)
+        async with self._pool.acquire() as conn:
+            await settle(
+                conn,
+                receipt.receipt_id,
+                outcome.state,
+                external_id=outcome.external_id,
+                failure=outcome.failure,
+                attempts=outcome.attempts,
+            )
+        return outcome
+
+    async def _send(self, turn: Turn, part: Part) -> Outcome:
+        async def claimed(messages: list[int]) -> frozenset[int]:
+            async with self._pool.acquire() as conn:
+                return await claimed_messages(conn, turn.space_id, turn.place_id, messages)
+
+        outgoing = Outgoing(
+            place_id=turn.place_id,
+            content=part.content,
+            since=turn.trigger_id,
+            reply_to=turn.trigger_id if part.part == 0 else None,
+            ping=turn.author_id,
+        )
+        return await self._writes.send(outgoing, part.receipt, claimed=claimed, within_s=GIVE_UP_S)
+
+    async def _record(self, turn: Turn, part: Part, outcome: Outcome, *, last: bool) -> bool:
+        """Settle the part's receipt, journal the message, and move the turn on, in one transaction."""
+        async with self._pool.acquire() as conn, conn.transaction():
+            await settle(
+                conn,
+                part.receipt.receipt_id,
+                outcome.state,
+                external_id=outcome.external_id,
+                failure=outcome.failure,
+                attempts=outcome.attempts,
+            )
+            if outcome.message is not None and outcome.external_id is not None:
+                await self._journal(conn, turn, outcome, outcome.external_id)
+            if outcome.state != "applied":
+                await turns.end(conn, turn, "cancelled", reason=f"undeliverable:{outcome.failure}")
+                log.warning("turn.undeliverable", turn_id=turn.turn_id, place_id=turn.place_id, failure=outcome.failure)
+                return True
+            if last:
+                await turns.end(conn, turn, "failed_told" if turn.outcome == "error" else "answered")
+                return True
+            await turns.delivering(conn, turn)
+            return False
+
+    async def _journal(
+        self,
+        conn: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]",
+        turn: Turn,
+        outcome: Outcome,
+        message_id: MessageId,
+    ) -> None:
+        payload = dict(outcome.message or {})
+        if turn.space_id != turn.place_id:
+            payload.setdefault("guild_id", str(turn.space_id))
+        await write_group(conn, read(Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action"), self._me))
+        await conn.execute(LINK_ANSWER_SQL, turn.space_id, message_id, turn.turn_id)
+
+    async def _end(
+        self, turn: Turn, state: Literal["answered", "failed_told", "cancelled", "expired"], reason: str | None
+    ) -> None:
+        async with self._pool.acquire() as conn:
+            await turns.end(conn, turn, state, reason=reason)

@@ -1,0 +1,151 @@
+"""The router: claims what the journal left in the inbox, and makes each addressed message a turn (I3).
+
+Claim, decision and turn are one short transaction, so that a crash leaves the message in the inbox.
+Rate limits act here; a message over a limit is a turn too, told so once a window and else ended in silence.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import asyncpg
+import structlog
+
+from bot.limiter import Limiter
+from memory.database import Db
+from memory.ids import MessageId, PlaceId, SpaceId, UserId, snowflake_time
+
+log = structlog.get_logger(__name__)
+
+BATCH: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An addressed message in the inbox. `gone`: it was deleted before it was looked at."""
+
+    inbox_id: int
+    space_id: SpaceId
+    place_id: PlaceId
+    message_id: MessageId
+    author_id: UserId
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of an item: a turn that waits, or one that has ended; `notice`: said instead of an answer."""
+
+    item: Item
+    cancelled: str | None = None
+    notice: str | None = None
+
+    @property
+    def triggered_at(self) -> datetime:
+        """When it was said, by Discord's clock: the answer window counts from there."""
+        return snowflake_time(self.item.message_id)
+
+
+# Claim what waits in the inbox; the row lock is the claim, and it ends with the transaction.
+CLAIM_INBOX_SQL: Final = """
+SELECT i.inbox_id, i.space_id, i.place_id, i.message_id, i.author_id, m.deleted_at IS NOT NULL AS gone
+FROM discord_inbox i LEFT JOIN chat_messages m USING (space_id, message_id)
+WHERE i.state = 'waiting' ORDER BY i.inbox_id LIMIT $1 FOR UPDATE OF i SKIP LOCKED
+"""
+
+# Make turns of the claimed items, each with its trigger, and mark the items routed; one notification wakes the workers.
+ADD_TURNS_SQL: Final = """
+WITH given AS (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
+                         $8::timestamptz[])
+      AS g (inbox_id, space_id, place_id, author_id, message_id, cancelled, notice, triggered_at)
+), added AS (
+    INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, end_reason, notice, triggered_at, ended_at)
+    SELECT space_id, place_id, author_id, message_id, CASE WHEN cancelled IS NULL THEN 'queued' ELSE 'cancelled' END,
+           cancelled, notice, triggered_at, CASE WHEN cancelled IS NULL THEN NULL ELSE now() END
+    FROM given ORDER BY inbox_id
+    ON CONFLICT (space_id, trigger_id) DO NOTHING
+    RETURNING turn_id, space_id, trigger_id
+), triggers AS (
+    INSERT INTO turn_triggers (space_id, message_id, turn_id) SELECT space_id, trigger_id, turn_id FROM added
+), routed AS (
+    UPDATE discord_inbox i SET state = 'routed' FROM given g WHERE i.inbox_id = g.inbox_id
+)
+SELECT count(*) AS turns, pg_notify('muninn_turns', '') AS woken FROM added
+"""
+
+
+class Router:
+    """Routes the inbox whenever it is woken, and at least every `poll_s` seconds."""
+
+    def __init__(
+        self,
+        pool: asyncpg.Pool[asyncpg.Record],
+        limiter: Limiter,
+        woken: asyncio.Event,
+        on_turns: Callable[[], None],
+        *,
+        poll_s: float,
+    ) -> None:
+        self._pool = pool
+        self._limiter = limiter
+        self._woken = woken
+        self._on_turns = on_turns
+        self._poll_s = poll_s
+
+    async def run(self) -> None:
+        """Route for ever. Raises what PostgreSQL raises; whoever runs it starts it again."""
+        while True:
+            while await self.route() == BATCH:
+                pass
+            try:
+                async with asyncio.timeout(self._poll_s):
+                    await self._woken.wait()
+            except TimeoutError:
+                continue
+            self._woken.clear()
+
+    async def route(self) -> int:
+        """Route one batch; gives how many items it had."""
+        async with self._pool.acquire() as conn, conn.transaction():
+            items = [Item(**dict(row)) for row in await conn.fetch(CLAIM_INBOX_SQL, BATCH)]
+            if items:
+                await _add_turns(conn, [await self._decide(item) for item in items])
+        if items:
+            self._on_turns()
+        return len(items)
+
+    async def _decide(self, item: Item) -> Decision:
+        """The deterministic routes go first, in a fixed order; what none of them claims is a turn for the model."""
+        if item.gone:
+            return Decision(item, cancelled="trigger_deleted")
+        verdict = await self._limiter.admit(item.space_id, item.place_id, item.author_id)
+        if verdict == "go":
+            return Decision(item)
+        log.info("router.held_back", space_id=item.space_id, place_id=item.place_id, told=verdict == "tell")
+        if verdict == "tell":
+            return Decision(item, notice=_slow_down(self._limiter.window_s))
+        return Decision(item, cancelled="rate_limited")
+
+
+async def _add_turns(conn: Db, decisions: Sequence[Decision]) -> None:
+    columns: list[list[Any]] = [
+        [d.item.inbox_id for d in decisions],
+        [d.item.space_id for d in decisions],
+        [d.item.place_id for d in decisions],
+        [d.item.author_id for d in decisions],
+        [d.item.message_id for d in decisions],
+        [d.cancelled for d in decisions],
+        [d.notice for d in decisions],
+        [d.triggered_at for d in decisions],
+    ]
+    await conn.execute(ADD_TURNS_SQL, *columns)
+
+
+def _slow_down(window_s: float) -> str:
+    return (
+        "That is more than I may answer at once. Everything you wrote is kept; "
+        f"please ask again in {round(window_s)} seconds."
+    )

@@ -1,0 +1,59 @@
+"""Wake-ups: events in this process, and NOTIFY for what other processes did (I14).
+
+A slow poll stands behind each of them, so that a lost notification costs seconds and nothing else.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+import asyncpg
+import structlog
+
+from memory.database import is_passing
+
+log = structlog.get_logger(__name__)
+
+CHANNELS: Final = ("muninn_inbox", "muninn_turns")
+RECONNECT_S: Final = 2.0
+ALIVE_EVERY_S: Final = 15.0
+
+
+class Wakeups:
+    """One event a channel: set by this process directly, and by the notifications of others."""
+
+    def __init__(self, connect: Callable[[], Any], own_backends: Callable[[], frozenset[int]]) -> None:
+        self.inbox = asyncio.Event()
+        self.turns = asyncio.Event()
+        self._connect = connect
+        self._own_backends = own_backends
+
+    async def run(self) -> None:
+        """Listen for ever, on a connection of its own that is made again whenever it breaks."""
+        while True:
+            try:
+                await self._listen()
+            except Exception as error:
+                if not is_passing(error):
+                    raise
+                log.warning("wakeups.away", error=type(error).__name__, retry_in_s=RECONNECT_S)
+            await asyncio.sleep(RECONNECT_S)
+
+    async def _listen(self) -> None:
+        conn: asyncpg.Connection[asyncpg.Record] = await self._connect()
+        closed = asyncio.Event()
+        try:
+            conn.add_termination_listener(lambda _: closed.set())
+            for channel in CHANNELS:
+                await conn.add_listener(channel, self._notified)
+            # What was notified while nobody listened.
+            self.inbox.set()
+            self.turns.set()
+            await closed.wait()
+        finally:
+            conn.terminate()
+
+    def _notified(self, _conn: object, backend: int, channel: str, _payload: object) -> None:
+        if backend in self._own_backends():
+            return
+        (self.inbox if channel == "muninn_inbox" else self.turns).set()

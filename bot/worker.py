@@ -1,0 +1,169 @@
+"""The worker: claims turns, keeps their leases, runs them side by side, and gives back what it cannot finish (I14)."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+import asyncpg
+import structlog
+
+from agent.errors import LeaseLost
+from bot import turns
+from bot.crash import crash_point
+from bot.turns import Turn, TurnLost
+from memory.database import is_passing
+from memory.ids import TurnId
+
+log = structlog.get_logger(__name__)
+
+RETRY_FIRST_S: Final = 1.0
+RETRY_MOST_S: Final = 60.0
+STOP_GRACE_S: Final = 2.0
+
+
+class Worker:
+    """Runs at most `slots` turns at once. `serve` brings one claimed turn to its end."""
+
+    def __init__(
+        self,
+        pool: asyncpg.Pool[asyncpg.Record],
+        serve: Callable[[Turn], Awaitable[None]],
+        cancelled: Callable[[Turn], Awaitable[None]],
+        woken: asyncio.Event,
+        *,
+        slots: int,
+        lease_s: float,
+        heartbeat_s: float,
+        window_s: float,
+        poll_s: float,
+    ) -> None:
+        self._pool = pool
+        self._serve = serve
+        self._cancelled = cancelled
+        self._woken = woken
+        self._slots = slots
+        self._lease_s = lease_s
+        self._heartbeat_s = heartbeat_s
+        self._window_s = window_s
+        self._poll_s = poll_s
+        self._running: dict[TurnId, tuple[Turn, asyncio.Task[None]]] = {}
+        self._unwanted: set[TurnId] = set()
+        self._beat_at = time.monotonic()
+
+    def cancel(self, turn_ids: Sequence[TurnId]) -> None:
+        """The triggers of these turns were deleted: stop those that run here."""
+        for turn_id in turn_ids:
+            if turn_id in self._running and turn_id not in self._unwanted:
+                self._unwanted.add(turn_id)
+                self._running[turn_id][1].cancel()
+
+    async def claim_forever(self) -> None:
+        """Claim whenever woken or a slot is free, and at least every `poll_s` seconds."""
+        while True:
+            if len(self._running) < self._slots:
+                await self._claim()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._poll_s):
+                    await self._woken.wait()
+            self._woken.clear()
+
+    async def keep_leases(self) -> None:
+        """Prolong the leases of what runs; stop what is lost or unwanted.
+
+        While PostgreSQL is away the leases run out by themselves: then everything here stops before somebody else may
+        have claimed it.
+        """
+        while True:
+            await asyncio.sleep(self._heartbeat_s)
+            running = [turn for turn, _ in self._running.values()]
+            if not running:
+                self._beat_at = time.monotonic()
+                continue
+            sent_at = time.monotonic()
+            try:
+                async with asyncio.timeout(self._heartbeat_s), self._pool.acquire() as conn:
+                    ours = await turns.heartbeat(conn, running, lease_s=self._lease_s)
+            except Exception as error:
+                if not is_passing(error):
+                    raise
+                log.warning("worker.heartbeat_failed", error=type(error).__name__, turns=len(running))
+                if time.monotonic() - self._beat_at > self._lease_s - self._heartbeat_s:
+                    self._stop([turn.turn_id for turn in running])
+                continue
+            self._beat_at = sent_at
+            self._stop([turn.turn_id for turn in running if turn.turn_id not in ours])
+            self.cancel([turn_id for turn_id, unwanted in ours.items() if unwanted])
+
+    async def stop(self, *, within_s: float) -> None:
+        """Let what runs finish for `within_s` seconds, then cut it off and give it back at once."""
+        tasks = [task for _, task in self._running.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=within_s)
+        left = [task for task in tasks if not task.done()]
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=STOP_GRACE_S)
+
+    def _stop(self, turn_ids: Sequence[TurnId]) -> None:
+        for turn_id in turn_ids:
+            if turn_id in self._running:
+                log.warning("worker.lease_lost", turn_id=turn_id)
+                self._running[turn_id][1].cancel()
+
+    async def _claim(self) -> None:
+        free = self._slots - len(self._running)
+        try:
+            async with self._pool.acquire() as conn:
+                claimed = await turns.claim(conn, most=free, lease_s=self._lease_s, window_s=self._window_s)
+        except asyncpg.UniqueViolationError:
+            # Another process took the same lane in the same instant.
+            self._woken.set()
+            return
+        crash_point("after_claim")
+        if not self._running:
+            self._beat_at = time.monotonic()
+        for turn in claimed:
+            task = asyncio.create_task(self._run(turn), name=f"turn-{turn.turn_id}")
+            self._running[turn.turn_id] = (turn, task)
+
+    async def _run(self, turn: Turn) -> None:
+        """Run one turn. Its failures stay its own: it is given back, and comes again after a pause."""
+        structlog.contextvars.bind_contextvars(turn_id=turn.turn_id, guild_id=turn.space_id, channel_id=turn.place_id)
+        try:
+            await self._serve(turn)
+        except (TurnLost, LeaseLost):
+            log.warning("turn.lost")
+        except asyncio.CancelledError:
+            await self._cut_off(turn)
+            raise
+        except Exception as error:
+            log.exception("turn.broken", error=type(error).__name__, attempt=turn.attempts)
+            await self._release(turn, after_s=min(RETRY_FIRST_S * 2 ** (turn.attempts - 1), RETRY_MOST_S))
+        finally:
+            self._running.pop(turn.turn_id, None)
+            self._unwanted.discard(turn.turn_id)
+            self._woken.set()
+
+    async def _cut_off(self, turn: Turn) -> None:
+        if turn.turn_id in self._unwanted:
+            try:
+                async with asyncio.timeout(STOP_GRACE_S):
+                    await self._cancelled(turn)
+            except (TurnLost, LeaseLost):
+                # Composed before the trigger was deleted: it is delivered, without the reference.
+                await self._release(turn, after_s=0)
+            except Exception as error:
+                log.warning("turn.cancel_failed", error=type(error).__name__)
+        else:
+            await self._release(turn, after_s=0)
+
+    async def _release(self, turn: Turn, *, after_s: float) -> None:
+        try:
+            async with asyncio.timeout(STOP_GRACE_S), self._pool.acquire() as conn:
+                await turns.release(conn, turn, after_s=after_s)
+        except Exception as error:
+            # The lease runs out by itself.
+            log.warning("turn.release_failed", error=type(error).__name__)
