@@ -28,6 +28,8 @@ CREATE_TABLE_SQL = """CREATE TABLE IF NOT EXISTS schema_migrations (
 TABLE_EXISTS_SQL = "SELECT to_regclass('schema_migrations') IS NOT NULL"
 # What was applied, in order.
 APPLIED_SQL = "SELECT version, name, checksum, applied_at IS NOT NULL AS whole FROM schema_migrations ORDER BY version"
+# A file waits only a little for locks, so that a bot that still runs is not held up behind it.
+LIMITS_SQL = "SELECT set_config('lock_timeout', '10s', true), set_config('statement_timeout', '1h', true)"
 # Note a file as begun.
 BEGIN_FILE_SQL = "INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)"
 # Note a file as applied; no row means that the file's own statements ended the transaction and undid the note.
@@ -146,6 +148,7 @@ async def _apply(conn: asyncpg.Connection, migration: Migration) -> None:
     file = _file_name(migration)
     try:
         async with conn.transaction():
+            await conn.execute(LIMITS_SQL)
             transaction = await conn.fetchval(TRANSACTION_SQL)
             await conn.execute(BEGIN_FILE_SQL, migration.version, migration.name, migration.checksum)
             await conn.execute(migration.sql, timeout=FILE_WITHIN_S)
