@@ -1,0 +1,82 @@
+"""What can go wrong in the sandbox.
+
+SandboxError
+├── Refusal          what the REST API answers to the client: status, code, message, nested form errors
+├── GatewayClose     the gateway closes the socket with this code
+└── Misuse           the test asked for something that cannot happen on Discord
+    └── NotPermitted a member of the world lacks the permission for what the test made it do
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+# Codes of https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+UNKNOWN: Final[Mapping[str, int]] = {
+    "Channel": 10003,
+    "Guild": 10004,
+    "Member": 10007,
+    "Message": 10008,
+    "Role": 10011,
+    "User": 10013,
+    "Emoji": 10014,
+    "Webhook": 10015,
+}
+
+
+class SandboxError(Exception):
+    """The root of the tree."""
+
+
+class Refusal(SandboxError):
+    """An HTTP error answer with Discord's JSON body."""
+
+    def __init__(self, status: int, code: int, message: str, errors: Mapping[str, object] | None = None) -> None:
+        super().__init__(f"{status} {code}: {message}")
+        self.status = status
+        self.code = code
+        self.message = message
+        self.errors = errors
+
+    def body(self) -> dict[str, object]:
+        body: dict[str, object] = {"message": self.message, "code": self.code}
+        if self.errors is not None:
+            body["errors"] = self.errors
+        return body
+
+
+class GatewayClose(SandboxError):
+    """Close codes of https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway"""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(f"{code}: {reason}")
+        self.code = code
+        self.reason = reason
+
+
+class Misuse(SandboxError):
+    """The test's mistake, said in a sentence."""
+
+
+class NotPermitted(Misuse):
+    """Discord would not have let that member do it."""
+
+
+def unknown(what: str) -> Refusal:
+    """404 for a missing resource; ``what`` is a key of UNKNOWN."""
+    return Refusal(404, UNKNOWN[what], f"Unknown {what}")
+
+
+def missing_access() -> Refusal:
+    return Refusal(403, 50001, "Missing Access")
+
+
+def missing_permissions() -> Refusal:
+    return Refusal(403, 50013, "Missing Permissions")
+
+
+def invalid_form(field: str, code: str, message: str) -> Refusal:
+    """400/50035 with one error at a dotted path, nested as Discord nests it."""
+    errors: dict[str, object] = {"_errors": [{"code": code, "message": message}]}
+    for part in reversed(field.split(".")):
+        errors = {part: errors}
+    return Refusal(400, 50035, "Invalid Form Body", errors)

@@ -1,0 +1,291 @@
+"""Users, members, roles and webhooks: the ones who speak. Their methods are what a test makes them do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .errors import Misuse, NotPermitted
+from .permissions import NOTHING, Permission
+
+if TYPE_CHECKING:
+    from .events import Payload
+    from .messages import File, Message
+    from .places import Channel, Guild, Place, Thread
+    from .world import World
+
+
+@dataclass(slots=True, eq=False)
+class User:
+    """An account. ``name`` is the unique handle, ``display_name`` what people see."""
+
+    world: World = field(repr=False)
+    id: int
+    name: str
+    display_name: str
+    bot: bool = False
+    system: bool = False
+    accepts_dms: bool = True
+    webhook_id: int | None = field(default=None, repr=False)
+
+    @property
+    def mention(self) -> str:
+        return f"<@{self.id}>"
+
+    def dm(self) -> Channel:
+        """The direct-message channel between this user and the bot, made when it does not exist yet."""
+        return self.world.rooms.dm(self)
+
+    def as_channel(self) -> Channel:
+        return self.dm()
+
+    async def says(
+        self,
+        place: Place,
+        text: str = "",
+        *,
+        reply_to: Message | None = None,
+        ping: bool = True,
+        files: Sequence[File] = (),
+        embeds: Sequence[Payload] = (),
+        forward: Message | None = None,
+        stickers: Sequence[str] = (),
+    ) -> Message:
+        """Post a message as this user; it is queued to every gateway session that may see it.
+
+        ``text`` is posted exactly as given, up to the 4,000 characters of Nitro. ``ping`` is the switch of a reply.
+        Raises NotPermitted where Discord would not let the member speak, Misuse for a text that is too long.
+        """
+        return await self.world.speech.spoken(
+            self,
+            place,
+            text,
+            reply_to=reply_to,
+            ping=ping,
+            files=files,
+            embeds=embeds,
+            forward=forward,
+            stickers=stickers,
+        )
+
+    async def edits(self, message: Message, text: str) -> Message:
+        """Replace the text of an own message; returns the same message. NotPermitted for somebody else's."""
+        self._own(message)
+        self.world.speech.edit(message, content=text)
+        await self.world.breathe()
+        return message
+
+    async def deletes(self, message: Message) -> None:
+        """Delete an own message, or with Manage Messages anybody's."""
+        if message.author is not self:
+            self._must(message.channel, Permission.MANAGE_MESSAGES)
+        self.world.speech.delete(message)
+        await self.world.breathe()
+
+    async def bulk_deletes(self, messages: Sequence[Message]) -> None:
+        """Delete several messages of one channel by one event, as a moderation bot does."""
+        if not messages:
+            raise Misuse("bulk_deletes needs at least one message")
+        self._must(messages[0].channel, Permission.MANAGE_MESSAGES)
+        self.world.speech.delete_bulk(messages[0].channel, messages)
+        await self.world.breathe()
+
+    async def reacts(self, message: Message, emoji: str) -> None:
+        self._must(message.channel, Permission.ADD_REACTIONS)
+        self.world.speech.react(message, self, emoji)
+        await self.world.breathe()
+
+    async def unreacts(self, message: Message, emoji: str) -> None:
+        self.world.speech.unreact(message, self, emoji)
+        await self.world.breathe()
+
+    async def clears_reactions(self, message: Message) -> None:
+        self._must(message.channel, Permission.MANAGE_MESSAGES)
+        self.world.speech.clear_reactions(message)
+        await self.world.breathe()
+
+    async def types(self, place: Place) -> None:
+        """The typing indicator; Discord shows it for ten seconds or until the next message."""
+        self._must(place.as_channel(), Permission.VIEW_CHANNEL)
+        self.world.speech.typing(self, place.as_channel())
+        await self.world.breathe()
+
+    async def starts_thread(
+        self, origin: Channel | Message, name: str, *, text: str | None = None, private: bool = False
+    ) -> Thread:
+        """Open a thread on a message or in a channel, and with ``text`` post the first message in it."""
+        thread = self.world.rooms.start_thread(origin, name, owner=self, private=private)
+        if text is not None:
+            await self.says(thread, text)
+        await self.world.breathe()
+        return thread
+
+    def _own(self, message: Message) -> None:
+        if message.author is not self:
+            raise NotPermitted(f"{self.display_name} cannot edit a message of {message.author.display_name}")
+        if message.deleted:
+            raise Misuse("that message is deleted")
+
+    def _must(self, channel: Channel, need: Permission) -> None:
+        if channel.guild is not None and need not in channel.permissions_of(self):
+            raise NotPermitted(f"{self.display_name} lacks {need.name} in {channel}")
+
+    def __str__(self) -> str:
+        return self.display_name
+
+
+@dataclass(slots=True, eq=False)
+class Role:
+    guild: Guild = field(repr=False)
+    id: int
+    name: str
+    permissions: Permission = NOTHING
+    position: int = 0
+    mentionable: bool = False
+    hoist: bool = False
+    color: int = 0
+    managed: bool = False
+    bot_id: int | None = None
+
+    @property
+    def mention(self) -> str:
+        return "@everyone" if self.id == self.guild.id else f"<@&{self.id}>"
+
+    def edit(
+        self, *, name: str | None = None, permissions: Permission | None = None, mentionable: bool | None = None
+    ) -> None:
+        """Change the role and tell the sessions (GUILD_ROLE_UPDATE)."""
+        self.name = self.name if name is None else name
+        self.permissions = self.permissions if permissions is None else permissions
+        self.mentionable = self.mentionable if mentionable is None else mentionable
+        self.guild.world.rooms.role_changed(self)
+
+    def delete(self) -> None:
+        self.guild.world.rooms.delete_role(self)
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A user in a guild. Speaking, editing and so on are the user's; see User."""
+
+    user: User
+    guild: Guild = field(repr=False)
+    joined_at: float
+    nick: str | None = None
+    roles: list[Role] = field(default_factory=list["Role"])
+    timed_out_until: float | None = None
+    pending: bool = False
+
+    @property
+    def id(self) -> int:
+        return self.user.id
+
+    @property
+    def name(self) -> str:
+        return self.nick or self.user.display_name
+
+    @property
+    def mention(self) -> str:
+        return self.user.mention
+
+    @property
+    def bot(self) -> bool:
+        return self.user.bot
+
+    def dm(self) -> Channel:
+        """See User.dm."""
+        return self.user.dm()
+
+    def as_channel(self) -> Channel:
+        return self.user.dm()
+
+    async def says(
+        self,
+        place: Place,
+        text: str = "",
+        *,
+        reply_to: Message | None = None,
+        ping: bool = True,
+        files: Sequence[File] = (),
+        embeds: Sequence[Payload] = (),
+        forward: Message | None = None,
+        stickers: Sequence[str] = (),
+    ) -> Message:
+        """See User.says."""
+        return await self.user.says(
+            place, text, reply_to=reply_to, ping=ping, files=files, embeds=embeds, forward=forward, stickers=stickers
+        )
+
+    async def edits(self, message: Message, text: str) -> Message:
+        """See User.edits."""
+        return await self.user.edits(message, text)
+
+    async def deletes(self, message: Message) -> None:
+        """See User.deletes."""
+        await self.user.deletes(message)
+
+    async def bulk_deletes(self, messages: Sequence[Message]) -> None:
+        """See User.bulk_deletes."""
+        await self.user.bulk_deletes(messages)
+
+    async def reacts(self, message: Message, emoji: str) -> None:
+        """See User.reacts."""
+        await self.user.reacts(message, emoji)
+
+    async def unreacts(self, message: Message, emoji: str) -> None:
+        """See User.unreacts."""
+        await self.user.unreacts(message, emoji)
+
+    async def clears_reactions(self, message: Message) -> None:
+        """See User.clears_reactions."""
+        await self.user.clears_reactions(message)
+
+    async def types(self, place: Place) -> None:
+        """See User.types."""
+        await self.user.types(place)
+
+    async def starts_thread(
+        self, origin: Channel | Message, name: str, *, text: str | None = None, private: bool = False
+    ) -> Thread:
+        """See User.starts_thread."""
+        return await self.user.starts_thread(origin, name, text=text, private=private)
+
+    def give(self, *roles: Role) -> None:
+        self.roles.extend(role for role in roles if role not in self.roles)
+        self.guild.world.rooms.member_changed(self)
+
+    def take(self, *roles: Role) -> None:
+        self.roles = [role for role in self.roles if role not in roles]
+        self.guild.world.rooms.member_changed(self)
+
+    def rename(self, nick: str | None) -> None:
+        self.nick = nick
+        self.guild.world.rooms.member_changed(self)
+
+    def time_out(self, seconds: float) -> None:
+        self.timed_out_until = self.guild.world.clock.now() + seconds
+        self.guild.world.rooms.member_changed(self)
+
+    def leaves(self) -> None:
+        """Leave the guild (GUILD_MEMBER_REMOVE)."""
+        self.guild.world.rooms.remove_member(self)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(slots=True, eq=False)
+class Webhook:
+    """An incoming webhook of a channel; it speaks under any name."""
+
+    channel: Channel = field(repr=False)
+    id: int
+    name: str
+
+    async def says(
+        self, text: str = "", *, name: str | None = None, embeds: Sequence[Payload] = (), files: Sequence[File] = ()
+    ) -> Message:
+        world = self.channel.world
+        author = User(world, self.id, name or self.name, name or self.name, bot=True, webhook_id=self.id)
+        return await world.speech.spoken(author, self.channel, text, embeds=embeds, files=files)

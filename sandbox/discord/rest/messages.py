@@ -1,0 +1,203 @@
+"""Messages: post, read, edit, delete, pin."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sandbox.discord import payloads
+from sandbox.discord.clock import created_at, iso
+from sandbox.discord.errors import Refusal, invalid_form, missing_permissions
+from sandbox.discord.mentions import PARSE_EVERYTHING
+from sandbox.discord.messages import PINNED, SETTABLE_FLAGS, SUPPRESS_EMBEDS, THREAD_STARTER, Message
+from sandbox.discord.permissions import Permission
+from sandbox.discord.places import Channel, Thread
+
+from .drafts import MAX_LENGTH, draft_from, kept_attachments, read_allowed_mentions, read_components, read_embeds
+from .router import Call, Reply, Routes
+
+routes = Routes()
+_HOUR: Final = 3600
+_TWO_WEEKS: Final = 14 * 24 * 3600
+OLD_EDITS_PER_HOUR: Final = 10
+"""Edits of a message older than an hour before 30046. Discord does not publish its number."""
+_UNDELETABLE: Final = frozenset({1, 2, 3, 4, 5, THREAD_STARTER})
+_MAX_PINS: Final = 250
+
+
+@routes.post("/channels/{channel_id}/messages")
+def post(call: Call) -> Reply:
+    channel, speech = call.channel(), call.world.speech
+    speech.must_speak(call.world.bot, channel)
+    draft = draft_from(call, call.form, channel)
+    if draft.files and not call.may(channel, Permission.ATTACH_FILES):
+        raise missing_permissions()
+    return Reply(200, _shown(speech.post(channel, draft), nonce=True))
+
+
+@routes.get("/channels/{channel_id}/messages")
+def history(call: Call) -> Reply:
+    """Newest first. ``before``, ``after`` and ``around`` exclude each other."""
+    channel, limit = call.channel(), call.limit(50, 100)
+    before, after, around = (call.query_id(name) for name in ("before", "after", "around"))
+    if sum(bound is not None for bound in (before, after, around)) > 1:
+        raise invalid_form("before", "MUTUALLY_EXCLUSIVE", "Only one of before, after and around may be given")
+    if not call.may(channel, Permission.READ_MESSAGE_HISTORY):
+        return Reply(200, [])
+    if after is not None:
+        found = channel.shelf.after(after, limit)
+    elif around is not None:
+        found = channel.shelf.around(around, limit)
+    else:
+        found = channel.shelf.before(before, limit)
+    return Reply(200, [_shown(message) for message in found])
+
+
+@routes.get("/channels/{channel_id}/messages/{message_id}")
+def get(call: Call) -> Reply:
+    channel = call.channel()
+    if not call.may(channel, Permission.READ_MESSAGE_HISTORY):
+        raise missing_permissions()
+    return Reply(200, _shown(call.message(channel)))
+
+
+@routes.patch("/channels/{channel_id}/messages/{message_id}")
+def edit(call: Call) -> Reply:
+    channel = call.channel()
+    message = call.message(channel)
+    form, own = call.form, message.author is call.world.bot
+    if isinstance(channel, Thread) and channel.archived:
+        raise Refusal(400, 50083, "Thread is archived")
+    content = form.text("content", most=MAX_LENGTH)
+    flags = form.integer("flags", most=1 << 31)
+    embeds = read_embeds(form)
+    components = read_components(form, message.flags if flags is None else flags)
+    allowed = read_allowed_mentions(form) if form.has("allowed_mentions") else PARSE_EVERYTHING
+    form.done()
+    if not own:
+        _only_suppresses(call, channel, message, flags)
+        return Reply(200, _shown(message))
+    _spare_old(call, message)
+    if form.has("embeds"):
+        message.embeds = embeds
+    if form.has("components"):
+        message.components = components
+    kept_attachments(call, message)
+    if flags is not None:
+        message.flags = (message.flags & ~SETTABLE_FLAGS) | (flags & SETTABLE_FLAGS)
+    text = (content or "").strip() if form.has("content") else message.content
+    if not (text or message.embeds or message.attachments or message.components):
+        raise Refusal(400, 50006, "Cannot send an empty message")
+    call.world.speech.edit(message, content=text, allowed=allowed)
+    return Reply(200, _shown(message))
+
+
+def _only_suppresses(call: Call, channel: Channel, message: Message, flags: int | None) -> None:
+    """Of somebody else's message a moderator may hide the embeds, and nobody anything else."""
+    if flags is None or set(call.form.data) - {"flags"} or not call.may(channel, Permission.MANAGE_MESSAGES):
+        raise Refusal(403, 50005, "Cannot edit a message authored by another user")
+    message.flags = (message.flags & ~SUPPRESS_EMBEDS) | (flags & SUPPRESS_EMBEDS)
+    call.world.speech.changed(message)
+
+
+def _spare_old(call: Call, message: Message) -> None:
+    now = call.world.clock.now()
+    if now - message.created_at <= _HOUR:
+        return
+    message.old_edits = [at for at in message.old_edits if at > now - _HOUR]
+    if len(message.old_edits) >= OLD_EDITS_PER_HOUR:
+        text = "Maximum number of edits to messages older than 1 hour reached. Try again later."
+        raise Refusal(429, 30046, text)
+    message.old_edits.append(now)
+
+
+@routes.delete("/channels/{channel_id}/messages/{message_id}")
+def delete(call: Call) -> Reply:
+    channel = call.channel()
+    message = call.message(channel)
+    if message.kind in _UNDELETABLE:
+        raise Refusal(403, 50021, "Cannot execute action on a system message")
+    if message.author is not call.world.bot:
+        if channel.is_dm:
+            raise Refusal(403, 50003, "Cannot execute action on a DM channel")
+        if not call.may(channel, Permission.MANAGE_MESSAGES):
+            raise missing_permissions()
+    call.world.speech.delete(message)
+    return Reply(204)
+
+
+@routes.post("/channels/{channel_id}/messages/bulk-delete")
+def bulk_delete(call: Call) -> Reply:
+    """2 to 100 messages, none older than two weeks; ids that are not here any more are passed over."""
+    channel = call.channel()
+    if channel.is_dm:
+        raise Refusal(403, 50003, "Cannot execute action on a DM channel")
+    if not call.may(channel, Permission.MANAGE_MESSAGES):
+        raise missing_permissions()
+    ids = call.form.snowflakes("messages", most=100, least=2)
+    call.form.done()
+    if len(set(ids)) != len(ids):
+        raise invalid_form("messages", "SET_TYPE_ALREADY_CONTAINS_VALUE", "The set already contains this value")
+    if any(created_at(i) < call.world.clock.now() - _TWO_WEEKS for i in ids):
+        text = "You can only bulk delete messages that are under 14 days old."
+        raise Refusal(400, 50034, text)
+    found = [message for message in (channel.shelf.get(i) for i in ids) if message is not None]
+    call.world.speech.delete_bulk(channel, found)
+    return Reply(204)
+
+
+@routes.get("/channels/{channel_id}/messages/pins")
+def pins(call: Call) -> Reply:
+    channel = call.channel()
+    found = [message for message in reversed(channel.shelf.live()) if message.pinned]
+    items = [{"pinned_at": iso(m.created_at), "message": _shown(m)} for m in found]
+    limit = call.limit(50, 50)
+    return Reply(200, {"items": items[:limit], "has_more": len(items) > limit})
+
+
+@routes.put("/channels/{channel_id}/messages/pins/{message_id}")
+@routes.put("/channels/{channel_id}/pins/{message_id}")
+def pin(call: Call) -> Reply:
+    channel = call.channel()
+    message = call.message(channel)
+    _must_pin(call, channel)
+    if sum(m.pinned for m in channel.shelf.live()) >= _MAX_PINS:
+        raise Refusal(400, 30003, f"Maximum number of pins reached for the channel ({_MAX_PINS})")
+    if not message.pinned:
+        _set_pinned(call, message, pinned=True)
+        call.world.speech.system(channel, call.world.bot, PINNED)
+    return Reply(204)
+
+
+@routes.delete("/channels/{channel_id}/messages/pins/{message_id}")
+@routes.delete("/channels/{channel_id}/pins/{message_id}")
+def unpin(call: Call) -> Reply:
+    channel = call.channel()
+    message = call.message(channel)
+    _must_pin(call, channel)
+    if message.pinned:
+        _set_pinned(call, message, pinned=False)
+    return Reply(204)
+
+
+def _must_pin(call: Call, channel: Channel) -> None:
+    """Since 2026-02-23 Pin Messages is a permission of its own, apart from Manage Messages."""
+    if not channel.is_dm and not call.may(channel, Permission.PIN_MESSAGES):
+        raise missing_permissions()
+
+
+def _set_pinned(call: Call, message: Message, *, pinned: bool) -> None:
+    message.pinned = pinned
+    call.world.speech.changed(message)
+    guild = message.channel.guild
+    body: dict[str, object] = {
+        "channel_id": str(message.channel.id),
+        "last_pin_timestamp": iso(call.world.clock.now()) if pinned else None,
+    }
+    if guild is not None:
+        body["guild_id"] = str(guild.id)
+    call.world.publish("CHANNEL_PINS_UPDATE", body, guild=guild, channel=message.channel)
+
+
+def _shown(message: Message, *, nonce: bool = False) -> dict[str, object]:
+    """REST censors by the application's switch for message content, as the gateway does by the session's intents."""
+    return payloads.for_application(message, nonce=nonce)

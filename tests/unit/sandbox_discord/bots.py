@@ -1,0 +1,124 @@
+"""A real discord.py client that talks to the sandbox, redirected per instance so that tests cannot meet."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import discord as dpy
+from discord.http import HTTPClient, Route
+
+from sandbox.discord import Discord
+
+
+class LoopbackHttp(HTTPClient):
+    """discord.py's own HTTP client; only the addresses are turned to the sandbox."""
+
+    api_url = ""
+    gateway_url = ""
+
+    async def request(self, route: Route, **kwargs: Any) -> Any:
+        route.url = self.api_url + route.url.removeprefix(Route.BASE)
+        return await super().request(route, **kwargs)
+
+    async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
+        if url.startswith("wss://gateway.discord.gg/"):
+            url = self.gateway_url + url.removeprefix("wss://gateway.discord.gg/")
+        return await super().ws_connect(url, compress=compress)
+
+
+class Bot(dpy.Client):
+    """Records what it sees; waits by a condition."""
+
+    def __init__(self, discord: Discord, intents: dpy.Intents | None = None, **options: Any) -> None:
+        super().__init__(
+            intents=intents or dpy.Intents.all(), guild_ready_timeout=0.05, chunk_guilds_at_startup=False, **options
+        )
+        self.http.__class__ = LoopbackHttp
+        assert isinstance(self.http, LoopbackHttp)
+        self.http.api_url, self.http.gateway_url = discord.api_url, discord.gateway_url
+        self.seen: list[dpy.Message] = []
+        self.events: list[str] = []
+        self.payloads: list[tuple[str, Any]] = []
+        self._changed = asyncio.Condition()
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Without the library's five seconds before a second IDENTIFY."""
+
+    async def on_socket_event_type(self, name: str) -> None:
+        await self._note(self.events, name)
+
+    async def on_message(self, message: dpy.Message) -> None:
+        await self._note(self.seen, message)
+
+    async def on_raw_message_edit(self, payload: dpy.RawMessageUpdateEvent) -> None:
+        await self._note(self.payloads, ("edit", payload))
+
+    async def on_raw_message_delete(self, payload: dpy.RawMessageDeleteEvent) -> None:
+        await self._note(self.payloads, ("delete", payload))
+
+    async def on_raw_bulk_message_delete(self, payload: dpy.RawBulkMessageDeleteEvent) -> None:
+        await self._note(self.payloads, ("bulk", payload))
+
+    async def on_raw_reaction_add(self, payload: dpy.RawReactionActionEvent) -> None:
+        await self._note(self.payloads, ("react", payload))
+
+    async def on_raw_typing(self, payload: dpy.RawTypingEvent) -> None:
+        await self._note(self.payloads, ("typing", payload))
+
+    async def on_thread_create(self, thread: dpy.Thread) -> None:
+        await self._note(self.payloads, ("thread", thread))
+
+    async def _note(self, where: list[Any], what: Any) -> None:
+        async with self._changed:
+            where.append(what)
+            self._changed.notify_all()
+
+    async def until(self, n: int, where: list[Any] | None = None) -> list[Any]:
+        """Until at least ``n`` were recorded (messages, unless another list is given)."""
+        found = self.seen if where is None else where
+        async with asyncio.timeout(5), self._changed:
+            await self._changed.wait_for(lambda: len(found) >= n)
+        return found
+
+    async def until_event(self, name: str, n: int = 1) -> None:
+        async with asyncio.timeout(5), self._changed:
+            await self._changed.wait_for(lambda: self.events.count(name) >= n)
+
+    @property
+    def contents(self) -> list[str]:
+        return [message.content for message in self.seen]
+
+
+@asynccontextmanager
+async def connected(
+    discord: Discord, *, intents: dpy.Intents | None = None, sessions: int = 1, **options: Any
+) -> AsyncIterator[Bot]:
+    """A bot that has its session; it is closed at the end, and an error of its connection is raised."""
+    bot = Bot(discord, intents, **options)
+    async with bot:
+        await bot.login(discord.token)
+        task = asyncio.create_task(bot.connect())
+        waiting = asyncio.create_task(discord.wait_for_session(sessions))
+        done, _ = await asyncio.wait((task, waiting), return_when=asyncio.FIRST_COMPLETED)
+        if task in done:
+            waiting.cancel()
+            await task
+        await waiting
+        async with asyncio.timeout(5):
+            await bot.wait_until_ready()
+        try:
+            yield bot
+        finally:
+            await bot.close()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def rest_only(discord: Discord) -> AsyncIterator[Bot]:
+    """A bot that is logged in but has no gateway."""
+    bot = Bot(discord)
+    async with bot:
+        await bot.login(discord.token)
+        yield bot
