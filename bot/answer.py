@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-import asyncpg
 import structlog
 
 from agent.contracts import Message, RunOutcome
@@ -22,6 +21,7 @@ from bot.prompt import render
 from bot.turns import Outcome, Part, Turn
 from bot.writes import Writes
 from memory.context import Line, WorkingSet, working_set
+from memory.database import Pool
 from tools.ports import ActionReport, TurnContext
 from tools.registry import Registry
 
@@ -73,7 +73,7 @@ class Answerer:
 
     def __init__(
         self,
-        pool: asyncpg.Pool[asyncpg.Record],
+        pool: Pool,
         model: Model,
         model_name: str,
         writes: Writes,

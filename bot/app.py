@@ -30,6 +30,7 @@ from bot.supervisor import keep_running
 from bot.wakeups import Wakeups
 from bot.worker import Worker
 from bot.writes import Writes
+from memory.database import Connection, Pool
 
 log = structlog.get_logger(__name__)
 
@@ -63,13 +64,13 @@ async def run(settings: Settings, *, ready: asyncio.Event | None = None) -> None
 class _Resources:
     """What outlives a gateway."""
 
-    pool: asyncpg.Pool[asyncpg.Record]
+    pool: Pool
     redis: Redis
     model: OpenAIModel
     database_url: str
     backends: set[int]
 
-    async def connect(self) -> "asyncpg.Connection[asyncpg.Record]":
+    async def connect(self) -> Connection:
         """A connection outside of the pool: for the shard's lock, and for listening."""
         return await asyncpg.connect(self.database_url, timeout=CONNECT_S)
 
@@ -78,7 +79,7 @@ class _Resources:
 async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncGenerator[_Resources]:
     backends: set[int] = set()
 
-    async def know(conn: "asyncpg.Connection[asyncpg.Record]") -> None:
+    async def know(conn: Connection) -> None:
         backends.add(conn.get_server_pid())
 
     async with contextlib.AsyncExitStack() as stack:

@@ -19,7 +19,7 @@ from discord.http import HTTPClient
 from bot.events import Dispatch
 from bot.ingress import Ack, EventDropped
 from bot.metrics import BACKFILLED, GAPS
-from memory.database import is_passing
+from memory.database import Pool, is_passing
 from memory.gaps import Behind, OpenGap, add_cursors, caught_up, close_gaps, open_gaps, places_behind
 from memory.ids import MessageId, PlaceId, SpaceId, time_snowflake
 
@@ -54,7 +54,7 @@ class Backfill:
 
     def __init__(
         self,
-        pool: asyncpg.Pool[asyncpg.Record],
+        pool: Pool,
         http: HTTPClient,
         accept: Callable[[Dispatch], "asyncio.Future[Ack] | None"],
         *,

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
-import asyncpg
 import structlog
 
 from bot import receipts, turns
@@ -13,6 +12,7 @@ from bot.events import Dispatch, read
 from bot.receipts import Intent, claimed_messages, settle
 from bot.turns import Part, Turn
 from bot.writes import Outcome, Outgoing, Writes
+from memory.database import Borrowed, Pool
 from memory.ids import MessageId
 from memory.journal import write_group
 
@@ -34,7 +34,7 @@ UPDATE chat_messages SET turn_id = $3 WHERE space_id = $1 AND message_id = $2
 class Delivery:
     """Brings what turns came to into Discord. Raises TurnLost where a turn is no longer ours."""
 
-    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], writes: Writes, me: Identity) -> None:
+    def __init__(self, pool: Pool, writes: Writes, me: Identity) -> None:
         self._pool = pool
         self._writes = writes
         self._me = me
@@ -135,7 +135,7 @@ class Delivery:
 
     async def _journal(
         self,
-        conn: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]",
+        conn: Borrowed,
         turn: Turn,
         outcome: Outcome,
         message_id: MessageId,

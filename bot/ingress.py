@@ -29,7 +29,7 @@ from bot.metrics import (
     QUEUE_DEPTH,
 )
 from bot.seen import Seen
-from memory.database import is_passing
+from memory.database import Pool, is_passing
 from memory.gaps import GapReason, open_gap
 from memory.ids import APPLICATION_SPACE, TurnId
 from memory.journal import Incoming, Written, park, write_group
@@ -73,7 +73,7 @@ class Ingress:
 
     def __init__(
         self,
-        pool: asyncpg.Pool[asyncpg.Record],
+        pool: Pool,
         seen: Seen,
         me: Identity,
         *,

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-import asyncpg
 import structlog
 
 from bot.limiter import Limiter
-from memory.database import Db
+from memory.database import Db, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, snowflake_time
 
 log = structlog.get_logger(__name__)
@@ -82,7 +81,7 @@ class Router:
 
     def __init__(
         self,
-        pool: asyncpg.Pool[asyncpg.Record],
+        pool: Pool,
         limiter: Limiter,
         woken: asyncio.Event,
         on_turns: Callable[[], None],

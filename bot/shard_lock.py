@@ -9,10 +9,9 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Final
 
-import asyncpg
 import structlog
 
-from memory.database import is_passing
+from memory.database import Connection, is_passing
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +32,7 @@ class ShardLock:
         self._connect = connect
         digest = blake2b(str(application_id).encode(), digest_size=4).digest()
         self._key = (int.from_bytes(digest, "big", signed=True), shard_id)
-        self._conn: asyncpg.Connection[asyncpg.Record] | None = None
+        self._conn: Connection | None = None
 
     async def take(self) -> None:
         """Wait until the lock is ours."""

@@ -7,10 +7,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-import asyncpg
 import structlog
 
-from memory.database import is_passing
+from memory.database import Connection, is_passing
 
 log = structlog.get_logger(__name__)
 
@@ -40,7 +39,7 @@ class Wakeups:
             await asyncio.sleep(RECONNECT_S)
 
     async def _listen(self) -> None:
-        conn: asyncpg.Connection[asyncpg.Record] = await self._connect()
+        conn: Connection = await self._connect()
         closed = asyncio.Event()
         try:
             conn.add_termination_listener(lambda _: closed.set())

@@ -13,7 +13,7 @@ from agent.errors import LeaseLost
 from bot import turns
 from bot.crash import crash_point
 from bot.turns import Turn, TurnLost
-from memory.database import is_passing
+from memory.database import Pool, is_passing
 from memory.ids import TurnId
 
 log = structlog.get_logger(__name__)
@@ -28,7 +28,7 @@ class Worker:
 
     def __init__(
         self,
-        pool: asyncpg.Pool[asyncpg.Record],
+        pool: Pool,
         serve: Callable[[Turn], Awaitable[None]],
         cancelled: Callable[[Turn], Awaitable[None]],
         woken: asyncio.Event,

@@ -2,9 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import asyncpg
+import asyncpg.pool
+
+if TYPE_CHECKING:
+    Pool: TypeAlias = asyncpg.Pool[asyncpg.Record]
+    Connection: TypeAlias = asyncpg.Connection[asyncpg.Record]
+    Borrowed: TypeAlias = asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
+else:  # only the stubs are generic
+    Pool, Connection, Borrowed = asyncpg.Pool, asyncpg.Connection, asyncpg.pool.PoolConnectionProxy
 
 
 class Db(Protocol):

@@ -1,0 +1,310 @@
+"""The journal through its two doors: Ingress.accept and write_group (I1, I2)."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any
+
+import asyncpg
+import pytest
+
+from bot.addressing import Identity
+from bot.events import Dispatch
+from bot.ingress import Ack, EventDropped, Ingress
+from bot.seen import Seen
+from memory.database import Pool
+from memory.ids import TurnId, time_snowflake
+
+ME = Identity(application_id=10, user_id=10)
+GUILD, GENERAL, ADA, BOB = 500, 600, 701, 702
+
+
+def snowflake(n: int) -> int:
+    """Message ids of one afternoon, in order."""
+    from datetime import UTC, datetime, timedelta
+
+    return time_snowflake(datetime(2026, 5, 1, 12, tzinfo=UTC) + timedelta(seconds=n))
+
+
+def message(n: int, content: str = "hello", *, author: int = ADA, **more: Any) -> dict[str, Any]:
+    """A MESSAGE_CREATE payload."""
+    return {
+        "id": str(snowflake(n)),
+        "channel_id": str(GENERAL),
+        "guild_id": str(GUILD),
+        "author": {"id": str(author), "username": "ada", "global_name": "Ada"},
+        "content": content,
+        "timestamp": "2026-05-01T12:00:00+00:00",
+        "edited_timestamp": None,
+        "type": 0,
+        "mentions": [],
+        "attachments": [],
+        **more,
+    }
+
+
+def edit(n: int, content: str, second: int, **more: Any) -> Dispatch:
+    at = f"2026-05-01T13:00:{second:02d}+00:00"
+    return Dispatch("MESSAGE_UPDATE", message(n, content, edited_timestamp=at, **more), "s", 1000 + second)
+
+
+def create(n: int, content: str = "hello", *, sequence: int = 1, **more: Any) -> Dispatch:
+    return Dispatch("MESSAGE_CREATE", message(n, content, **more), "s", sequence)
+
+
+def delete(n: int) -> Dispatch:
+    data = {"id": str(snowflake(n)), "channel_id": str(GENERAL), "guild_id": str(GUILD)}
+    return Dispatch("MESSAGE_DELETE", data, "s", 2000)
+
+
+@dataclass
+class Told:
+    """What the ingress told its owner."""
+
+    inbox: int = 0
+    gaps: int = 0
+    cancelled: list[TurnId] = field(default_factory=list[TurnId])
+
+
+@asynccontextmanager
+async def ingress(pool: Pool, *, most_queued: int = 1000, writing: bool = True) -> AsyncGenerator[tuple[Ingress, Told]]:
+    told = Told()
+
+    def inbox() -> None:
+        told.inbox += 1
+
+    def gap() -> None:
+        told.gaps += 1
+
+    one = Ingress(
+        pool,
+        Seen(None, ""),
+        ME,
+        shard=(0, 1),
+        most_queued=most_queued,
+        most_grouped=64,
+        on_inbox=inbox,
+        on_gap=gap,
+        on_cancel=told.cancelled.extend,
+    )
+    task = asyncio.create_task(one.run()) if writing else None
+    try:
+        yield one, told
+    finally:
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+
+async def put(one: Ingress, *dispatches: Dispatch) -> list[Ack]:
+    """Accept in order, and wait for every commit."""
+    futures = [future for dispatch in dispatches if (future := one.accept(dispatch)) is not None]
+    async with asyncio.timeout(20):
+        return list(await asyncio.gather(*futures))
+
+
+async def stored(pool: Pool, n: int) -> asyncpg.Record:
+    row = await pool.fetchrow("SELECT * FROM chat_messages WHERE message_id = $1", snowflake(n))
+    assert row is not None
+    return row
+
+
+async def revisions(pool: Pool, n: int) -> list[str]:
+    rows = await pool.fetch(
+        "SELECT content FROM chat_message_revisions WHERE message_id = $1 ORDER BY version_at", snowflake(n)
+    )
+    return [row["content"] for row in rows]
+
+
+async def test_a_future_resolves_after_the_commit_and_the_row_is_there(pool: Pool) -> None:
+    """I1: an acknowledgement means committed: event, message, cursor and target."""
+    async with ingress(pool) as (one, _):
+        assert await put(one, create(1, "good morning")) == ["committed"]
+        row = await stored(pool, 1)
+    assert (row["content"], row["author_name"], row["author_kind"]) == ("good morning", "Ada", "member")
+    assert await pool.fetchval("SELECT kind FROM discord_events") == "MESSAGE_CREATE"
+    assert await pool.fetchval("SELECT newest_id FROM place_cursors") == snowflake(1)
+    assert await pool.fetchval("SELECT target FROM ingestion_targets") == snowflake(1)
+
+
+async def test_the_same_event_by_any_path_has_its_effect_once(pool: Pool) -> None:
+    """I2: live, replayed with a new sequence number, in one group or later, and from a backfill."""
+    mention: dict[str, Any] = {"mentions": [{"id": str(ME.user_id), "username": "muninn"}]}
+    async with ingress(pool) as (one, told):
+        acks = await put(one, create(1, **mention), create(1, sequence=2, **mention))
+        assert sorted(acks) == ["committed", "committed"]
+        again = Dispatch("MESSAGE_CREATE", message(1, **mention), "rest", 0, "backfill")
+        assert await put(one, create(1, sequence=9, **mention), again) == ["duplicate", "duplicate"]
+    assert await pool.fetchval("SELECT count(*) FROM discord_events") == 1
+    assert await pool.fetchval("SELECT count(*) FROM discord_inbox") == 1
+    assert told.inbox == 1
+
+
+ORDERS = list(permutations([create(1, "first"), edit(1, "second", 10), edit(1, "third", 20), delete(1)]))
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: "-".join(d.kind[8:] + str(d.sequence) for d in order))
+@pytest.mark.parametrize("together", [True, False], ids=["one-group", "one-by-one"])
+async def test_message_state_does_not_depend_on_order(pool: Pool, order: Sequence[Dispatch], together: bool) -> None:
+    """I2: the newest edit wins and a delete is sticky, in each of the 24 orders, within one group and across groups."""
+    async with ingress(pool) as (one, _):
+        if together:
+            await put(one, *order)
+        else:
+            for dispatch in order:
+                await put(one, dispatch)
+        row = await stored(pool, 1)
+        assert row["content"] == "third"
+        assert row["deleted_at"] is not None
+        assert await revisions(pool, 1) == ["first", "second"]
+        assert await pool.fetchval("SELECT count(*) FROM discord_events") == 4
+
+
+async def test_a_link_unfurled_changes_no_words_and_is_kept_once(pool: Pool) -> None:
+    """I2: an update without an edit time is told apart by its payload."""
+    unfurled = Dispatch("MESSAGE_UPDATE", message(1, "hello", embeds=[{"title": "x"}]), "s", 5)
+    async with ingress(pool) as (one, _):
+        await put(one, create(1, "hello"), unfurled)
+        assert await put(one, Dispatch("MESSAGE_UPDATE", unfurled.data, "t", 7)) == ["duplicate"]
+        assert (await stored(pool, 1))["edited_at"] is None
+    assert await pool.fetchval("SELECT count(*) FROM discord_events") == 2
+
+
+def reaction(kind: str, sequence: int, *, user: int = ADA, emoji: str = "👍") -> Dispatch:
+    data = {
+        "user_id": str(user),
+        "channel_id": str(GENERAL),
+        "guild_id": str(GUILD),
+        "message_id": str(snowflake(1)),
+        "emoji": {"id": None, "name": emoji},
+    }
+    return Dispatch(f"MESSAGE_REACTION_{kind}", data, "s", sequence)
+
+
+async def test_reactions_are_journalled_only_where_the_state_changes(pool: Pool) -> None:
+    """I2: added twice is added once; what is gone cannot go again; added again after that is news."""
+    async with ingress(pool) as (one, _):
+        await put(one, create(1))
+        await put(one, reaction("ADD", 2), reaction("ADD", 3), reaction("REMOVE", 4), reaction("REMOVE", 5))
+        await put(one, reaction("ADD", 6), reaction("ADD", 7, user=BOB), reaction("REMOVE_ALL", 8))
+        await put(one, reaction("REMOVE_ALL", 9))
+    kinds = await pool.fetch("SELECT kind FROM discord_events WHERE kind LIKE '%REACTION%' ORDER BY event_id")
+    assert [row["kind"][17:] for row in kinds] == ["ADD", "REMOVE", "ADD", "ADD", "REMOVE_ALL"]
+    assert await pool.fetchval("SELECT count(*) FROM message_reactions") == 0
+
+
+async def test_bulk_delete_is_one_row_a_message(pool: Pool) -> None:
+    """I2: also where some of them were deleted before, one by one."""
+    ids = [str(snowflake(n)) for n in (1, 2, 3)]
+    bulk = Dispatch("MESSAGE_DELETE_BULK", {"ids": ids, "channel_id": str(GENERAL), "guild_id": str(GUILD)}, "s", 9)
+    async with ingress(pool) as (one, _):
+        await put(one, create(1), create(2), delete(2))
+        await put(one, bulk)
+    assert await pool.fetchval("SELECT count(*) FROM chat_messages WHERE deleted_at IS NOT NULL") == 3
+    assert await pool.fetchval("SELECT count(*) FROM discord_events WHERE event_key LIKE 'delete:%'") == 3
+
+
+async def test_what_postgresql_cannot_hold_is_replaced_at_the_edge(pool: Pool) -> None:
+    """U+0000 and lone surrogates fail a whole group in PostgreSQL; here they become U+FFFD, and nothing is lost."""
+    async with ingress(pool) as (one, _):
+        acks = await put(
+            one, create(1, "a\0b"), create(2, "c\ud800d"), create(3, "fine"), create(4, r"a literal \u0000")
+        )
+        assert acks == ["committed"] * 4
+        assert (await stored(pool, 1))["content"] == "a\ufffdb"
+        assert (await stored(pool, 2))["content"] == "c\ufffdd"
+        assert (await stored(pool, 4))["content"] == r"a literal \u0000"
+
+
+async def test_a_poison_row_is_parked_and_its_group_survives(pool: Pool) -> None:
+    """A group that PostgreSQL refuses is halved until the culprit stands alone; it is kept where it can be seen."""
+    await pool.execute("ALTER TABLE discord_events ADD CHECK (payload::text NOT LIKE '%poison%')")
+    async with ingress(pool, writing=False) as (one, _):
+        futures = [one.accept(create(n, "poison" if n == 17 else "fine")) for n in range(40)]
+        task = asyncio.create_task(one.run())
+        async with asyncio.timeout(20):
+            acks = await asyncio.gather(*[future for future in futures if future is not None])
+        task.cancel()
+    assert acks.count("committed") == 39
+    assert acks[17] == "parked"
+    parked = await pool.fetchrow("SELECT * FROM parked_events")
+    assert parked is not None
+    assert "poison" in parked["payload"]
+    assert "CheckViolation" in parked["reason"]
+
+
+@pytest.mark.parametrize(
+    "dispatch",
+    [
+        Dispatch("MESSAGE_CREATE", {"id": "1"}, "s", 1),
+        Dispatch("MESSAGE_CREATE", None, "s", 1),
+        Dispatch("MESSAGE_CREATE", message(1, author="nobody"), "s", 1),  # pyright: ignore[reportArgumentType]
+        Dispatch("MESSAGE_UPDATE", {**message(1), "edited_timestamp": "yesterday"}, "s", 1),
+        Dispatch("MESSAGE_DELETE_BULK", {"ids": 7, "channel_id": "1"}, "s", 1),
+        Dispatch("MESSAGE_REACTION_ADD", {"emoji": None}, "s", 1),
+        Dispatch("CHANNEL_UPDATE", ["not", "an", "object"], "s", 1),
+    ],
+    ids=lambda dispatch: dispatch.kind,
+)
+async def test_a_malformed_dispatch_is_parked_and_survived(pool: Pool, dispatch: Dispatch) -> None:
+    """I1: what cannot be read is kept as it came, and what follows is journalled."""
+    async with ingress(pool) as (one, _):
+        assert await put(one, dispatch) == ["parked"]
+        assert await put(one, create(2)) == ["committed"]
+    assert await pool.fetchval("SELECT kind FROM parked_events") == dispatch.kind
+
+
+async def test_a_full_queue_leaves_a_gap_and_frozen_cursors(pool: Pool) -> None:
+    """I1: what does not fit is counted, and the cursor stays before it, whatever comes afterwards."""
+    async with ingress(pool, most_queued=3, writing=False) as (one, told):
+        kept = [one.accept(create(n)) for n in (1, 2, 3)]
+        dropped = [one.accept(create(n)) for n in (4, 5)]
+        task = asyncio.create_task(one.run())
+        async with asyncio.timeout(20):
+            await asyncio.gather(*[future for future in kept if future is not None])
+            for future in dropped:
+                assert future is not None
+                with pytest.raises(EventDropped):
+                    await future
+            assert await one.drain(within_s=10)
+        await put(one, create(6))
+        task.cancel()
+    assert told.gaps == 1
+    gap = await pool.fetchrow("SELECT reason, dropped, closed_at FROM gateway_gaps")
+    assert gap is not None
+    assert (gap["reason"], gap["dropped"], gap["closed_at"]) == ("overflow", 2, None)
+    cursor = await pool.fetchrow("SELECT newest_id, backfill_after FROM place_cursors")
+    assert cursor is not None
+    assert (cursor["newest_id"], cursor["backfill_after"]) == (snowflake(6), snowflake(3))
+
+
+async def test_a_new_session_freezes_the_cursors_before_its_first_event(pool: Pool) -> None:
+    """I1: what the old session may have missed lies after the cursor, whatever the new one brings."""
+    ready = Dispatch("READY", {"v": 10, "session_id": "secret", "resume_gateway_url": "wss://x", "guilds": []}, "t", 1)
+    async with ingress(pool) as (one, told):
+        await put(one, create(1))
+        await put(one, ready, create(5))
+    assert told.gaps == 1
+    cursor = await pool.fetchrow("SELECT newest_id, backfill_after FROM place_cursors")
+    assert cursor is not None
+    assert (cursor["newest_id"], cursor["backfill_after"]) == (snowflake(5), snowflake(1))
+    payload = await pool.fetchval("SELECT payload::text FROM discord_events WHERE kind = 'READY'")
+    assert "secret" not in payload
+
+
+async def test_tokens_and_other_peoples_words_do_not_enter_the_ledger(pool: Pool) -> None:
+    """I13, I15: interaction tokens, and the message that a reply embeds, are not stored."""
+    other = message(1, "somebody else's words", author=BOB)
+    interaction = {"id": "77", "token": "hush", "channel_id": str(GENERAL), "guild_id": str(GUILD), "type": 2}
+    async with ingress(pool) as (one, _):
+        await put(
+            one,
+            create(2, "I agree", referenced_message=other, message_reference={"message_id": str(snowflake(1))}),
+            Dispatch("INTERACTION_CREATE", interaction, "s", 3),
+        )
+        assert (await stored(pool, 2))["reply_to_id"] == snowflake(1)
+    for payload in await pool.fetch("SELECT payload::text AS text FROM discord_events"):
+        assert "somebody else" not in payload["text"]
+        assert "hush" not in payload["text"]
