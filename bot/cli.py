@@ -26,7 +26,9 @@ app = typer.Typer(
 
 
 @app.command()
-def run() -> None:
+def run(
+    while_stdin_open: Annotated[bool, typer.Option("--while-stdin-open", hidden=True)] = False,
+) -> None:
     """Serve a real guild, until SIGTERM or Ctrl-C.
 
     Needs MUNINN_DISCORD_TOKEN and a model (MUNINN_OPENAI_API_KEY or MUNINN_OPENAI_BASE_URL). Starts PostgreSQL and
@@ -40,22 +42,27 @@ def run() -> None:
         _set_up_logs(settings)
         from bot.app import run as serve
 
-        _run_until_signalled(serve(settings))
+        _run_until_signalled(serve(settings), while_stdin_open=while_stdin_open)
 
 
 @app.command()
 def sandbox(
-    bot_only: Annotated[
-        bool, typer.Option("--no-chat", help="Start everything without the prompt, and print the addresses.")
+    no_chat: Annotated[
+        bool, typer.Option("--no-chat", help="No prompt: print the settings that a bot needs, and run until Ctrl-C.")
     ] = False,
 ) -> None:
     """Try Muninn out here, without Discord and without keys.
 
-    Starts the services, a Discord on loopback with a ready-made guild, the bot, and a prompt in which you speak as a
-    member. With OPENAI_API_KEY or MUNINN_OPENAI_BASE_URL the answers come from that model, else from a few plain rules.
+    Starts services of its own, a Discord on loopback with a ready-made guild, the bot, and a prompt in which you speak
+    as a member. With OPENAI_API_KEY or MUNINN_OPENAI_BASE_URL that model answers, else a stand-in with a few rules.
     """
     with _faults_told():
-        raise NotImplementedError
+        from bot.settings import load
+
+        settings = load()
+        from bot.tryout import try_out
+
+        _run_until_signalled(try_out(settings, chat=not no_chat))
 
 
 @app.command()
@@ -132,8 +139,11 @@ def _set_up_logs(settings: "Settings") -> None:
         logs.log.warning("settings.unknown", variable=name, reason="No setting has this name; it changes nothing.")
 
 
-def _run_until_signalled(work: Coroutine[Any, Any, None]) -> None:
-    """Run `work`; SIGTERM and Ctrl-C cancel it, so that it drains within its bound; a second one ends it at once."""
+def _run_until_signalled(work: Coroutine[Any, Any, None], *, while_stdin_open: bool = False) -> None:
+    """Run `work`; SIGTERM and Ctrl-C cancel it, so that it drains within its bound; a second one ends it at once.
+
+    With `while_stdin_open`, the end of standard input does so too (the process that started us is gone).
+    """
 
     async def guarded() -> None:
         task = asyncio.ensure_future(work)
@@ -147,8 +157,16 @@ def _run_until_signalled(work: Coroutine[Any, Any, None]) -> None:
             asked = True
             task.cancel()
 
+        def read() -> None:
+            if not os.read(0, 4096):
+                loop.remove_reader(0)
+                if not asked:
+                    ask(signal.SIGTERM)
+
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, ask, number)
+        if while_stdin_open:
+            loop.add_reader(0, read)
         try:
             await task
         except asyncio.CancelledError:

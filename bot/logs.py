@@ -72,6 +72,8 @@ def configure(*, level: str, style: Literal["auto", "json", "console"]) -> None:
     root.setLevel(own if own == logging.DEBUG else logging.WARNING)
     for package in ("agent", "bot", "memory", "tools", "migrations", "sandbox"):
         logging.getLogger(package).setLevel(own)
+    # discord.py says at each start that it lacks the libraries for voice; Muninn does not speak.
+    logging.getLogger("discord.client").addFilter(_is_not_about_voice)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -83,6 +85,10 @@ def configure(*, level: str, style: Literal["auto", "json", "console"]) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def _is_not_about_voice(record: logging.LogRecord) -> bool:
+    return "voice will NOT be supported" not in str(record.msg)
 
 
 def protect(secrets: Iterable[str]) -> None:
