@@ -213,7 +213,7 @@ class Gateway(discord.Client):
         try:
             if kind in ("READY", "RESUMED"):
                 GATEWAY_UP.set(1)
-                log.info("gateway.connected", event=kind)
+                log.info("gateway.connected", kind=kind)
             session = session_key(self.ws.session_id or "")
             assert self._accept is not None  # noqa: S101 - serve sets it before it connects
             committed = self._accept(Dispatch(kind, data, session, self.ws.sequence or 0))

@@ -10,12 +10,16 @@ import secrets
 import tempfile
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import asyncpg
 import pytest
 import redis.asyncio as redis
 
 from tests.harness.services import REDIS_DATABASES, RunServices, open_pool, run_folder
+
+if TYPE_CHECKING:
+    from tests.harness.stage import Stage
 
 _RUN = "MUNINN_TEST_RUN"
 _held = pytest.StashKey[RunServices]()
@@ -81,3 +85,13 @@ async def redis_url(services: RunServices) -> AsyncGenerator[str]:
         await own.flushdb()
         yield url
         await own.flushdb()
+
+
+@pytest.fixture
+async def stage(database_url: str, redis_url: str, pool: "asyncpg.Pool[asyncpg.Record]") -> AsyncGenerator["Stage"]:
+    """A loopback Discord with a guild, a loopback model, and Muninn on demand."""
+    # Imported late, so that tests without a bot do not pay for its libraries.
+    from tests.harness.stage import open_stage
+
+    async with open_stage(database_url, redis_url, pool) as opened:
+        yield opened
