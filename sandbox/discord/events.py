@@ -73,7 +73,7 @@ _REQUIRED: Final[Mapping[str, tuple[Intent, Intent]]] = {
     "THREAD_DELETE": _GUILDS,
     "THREAD_LIST_SYNC": _GUILDS,
     "THREAD_MEMBER_UPDATE": _GUILDS,
-    "THREAD_MEMBERS_UPDATE": (Intent.GUILDS | Intent.GUILD_MEMBERS, _NONE),
+    "THREAD_MEMBERS_UPDATE": _MEMBERS,
     "GUILD_MEMBER_ADD": _MEMBERS,
     "GUILD_MEMBER_UPDATE": _MEMBERS,
     "GUILD_MEMBER_REMOVE": _MEMBERS,
@@ -123,12 +123,15 @@ class Dispatch:
 
     __slots__ = ("_censored", "_whole", "bot_id", "guild_id", "intents", "name", "payload")
 
-    def __init__(self, name: str, payload: Payload, *, guild_id: int | None, bot_id: int) -> None:
+    def __init__(
+        self, name: str, payload: Payload, *, guild_id: int | None, bot_id: int, intents: Intent | None = None
+    ) -> None:
         self.name = name
         self.payload = payload
         self.guild_id = guild_id
         self.bot_id = bot_id
-        self.intents = _REQUIRED.get(name, (_NONE, _NONE))[0 if guild_id is not None else 1]
+        usual = _REQUIRED.get(name, (_NONE, _NONE))[0 if guild_id is not None else 1]
+        self.intents = usual if intents is None else intents
         self._whole: bytes | None = None
         self._censored: bytes | None = None
 

@@ -61,7 +61,7 @@ class Gateway:
             await self._converse(request, socket, connection, compress)
         finally:
             self.connections.discard(connection)
-            await _finish(writer)
+            await _finish(connection, writer)
         return socket
 
     async def _converse(
@@ -74,13 +74,16 @@ class Gateway:
             if request.query.get("encoding", "json") != "json" or compress not in (None, "", "zlib-stream"):
                 raise GatewayClose(4002, "The sandbox speaks JSON, plain or as zlib-stream")
             talk.hello()
-            async for message in socket:
+            while True:
+                message = await socket.receive(timeout=self.heartbeat_interval * 1.5)
                 if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
                     break
                 raw = cast("str | bytes", message.data)
                 talk.hear(raw.encode() if isinstance(raw, str) else raw)
         except GatewayClose as refused:
             connection.close(refused.code, refused.reason)
+        except TimeoutError:
+            connection.close(4009, "Session timed out")
         finally:
             talk.ended(socket.close_code)
 
@@ -101,11 +104,11 @@ class Gateway:
         return isinstance(token, str) and token.removeprefix("Bot ") == self._token
 
 
-async def _finish(writer: asyncio.Task[None]) -> None:
+async def _finish(connection: Connection, writer: asyncio.Task[None]) -> None:
     """Give a pending close frame a second to get out, then stop writing."""
-    done, _ = await asyncio.wait((writer,), timeout=1.0) if not writer.done() else ({writer}, set[object]())
-    if not done:
-        writer.cancel()
+    if connection.closing:
+        await asyncio.wait((writer,), timeout=1.0)
+    writer.cancel()
     await asyncio.gather(writer, return_exceptions=True)
 
 

@@ -15,7 +15,7 @@ from .permissions import Permission
 
 if TYPE_CHECKING:
     from .people import Role, User
-    from .places import Channel
+    from .places import Channel, Guild
 
 _CODE: Final = re.compile(r"```.*?```|``.+?``|`[^`\n]+`", re.DOTALL)
 _USER: Final = re.compile(r"<@!?(\d{1,20})>")
@@ -49,17 +49,16 @@ def resolve(
     if channel.guild is None:
         return Pings(tuple(users.values()), replied_user=replied)
     may_ping_all = author.webhook_id is not None or Permission.MENTION_EVERYONE in channel.permissions_of(author)
-    roles = _roles(text, channel, allowed, may_ping_all) if "<@&" in text else ()
+    roles = _roles(text, channel.guild, allowed, may_ping_all) if "<@&" in text else ()
     everyone = may_ping_all and "everyone" in allowed.parse and _EVERYONE.search(text) is not None
     return Pings(tuple(users.values()), roles, everyone, replied)
 
 
-def _roles(text: str, channel: Channel, allowed: AllowedMentions, may_ping_all: bool) -> tuple[Role, ...]:
+def _roles(text: str, guild: Guild, allowed: AllowedMentions, may_ping_all: bool) -> tuple[Role, ...]:
     roles: dict[int, Role] = {}
-    assert channel.guild is not None
     for found in _ROLE.finditer(text):
-        role = channel.guild.roles.get(int(found[1]))
-        if role is None or role.id == channel.guild.id:
+        role = guild.roles.get(int(found[1]))
+        if role is None or role.id == guild.id:
             continue
         if (role.mentionable or may_ping_all) and ("roles" in allowed.parse or role.id in allowed.roles):
             roles[role.id] = role

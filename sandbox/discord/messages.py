@@ -170,6 +170,10 @@ class Shelf:
         """Oldest first."""
         return [message for message in self._by_id.values() if not message.deleted]
 
+    def live_after(self, message_id: int) -> Iterator[Message]:
+        """Oldest first, from the one that follows."""
+        return self._live_at(range(bisect_right(self._ids, message_id), len(self._ids)))
+
     def everything(self) -> list[Message]:
         return list(self._by_id.values())
 

@@ -131,9 +131,6 @@ def channel(of: Channel) -> Payload:
 
 
 def thread(of: Thread, *, newly_created: bool = False) -> Payload:
-    assert of.guild is not None
-    assert of.parent is not None
-    assert of.owner is not None
     metadata: Payload = {
         "archived": of.archived,
         "archive_timestamp": iso(of.archive_changed_at),
@@ -146,8 +143,8 @@ def thread(of: Thread, *, newly_created: bool = False) -> Payload:
     body: Payload = {
         "id": str(of.id),
         "type": int(of.kind),
-        "guild_id": str(of.guild.id),
-        "parent_id": str(of.parent.id),
+        "guild_id": str(of.home.id),
+        "parent_id": str(of.trunk.id),
         "owner_id": str(of.owner.id),
         "name": of.name,
         "last_message_id": _optional(of.last_message_id),

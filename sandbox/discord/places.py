@@ -110,11 +110,11 @@ class Channel:
         return f"DM with {self.recipients[0]}" if self.is_dm else f"#{self.name}"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Thread(Channel):
     """A thread of a text channel or a post of a forum."""
 
-    owner: User | None = None
+    owner: User
     starter: Message | None = field(default=None, repr=False)
     archived: bool = False
     locked: bool = False
@@ -129,6 +129,20 @@ class Thread(Channel):
     @property
     def is_thread(self) -> bool:
         return True
+
+    @property
+    def home(self) -> Guild:
+        """The guild; a thread always has one."""
+        if self.guild is None:
+            raise Misuse(f"the thread {self.name} has lost its guild")
+        return self.guild
+
+    @property
+    def trunk(self) -> Channel:
+        """The channel that it branches from; a thread always has one."""
+        if self.parent is None:
+            raise Misuse(f"the thread {self.name} has lost its channel")
+        return self.parent
 
     @property
     def is_private(self) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from . import payloads
 from .errors import Misuse, NotPermitted, Refusal
+from .events import Intent
 from .messages import HAS_THREAD, THREAD_CREATED, THREAD_STARTER, Message, Reference
 from .people import Member, Role, User
 from .permissions import EVERYONE_DEFAULT, NOTHING, Overwrite, Permission
@@ -159,7 +160,7 @@ class Rooms:
             body: Payload = {
                 "id": str(channel.id),
                 "guild_id": str(guild.id),
-                "parent_id": None if channel.parent is None else str(channel.parent.id),
+                "parent_id": str(channel.trunk.id),
                 "type": int(channel.kind),
             }
             self._world.publish("THREAD_DELETE", body, guild=guild, channel=channel)
@@ -231,8 +232,7 @@ class Rooms:
         """On a message: the thread opens with a copy of it, and the message shows the thread. Else a notice."""
         from .speech import Draft  # speech needs the places, so it cannot be at the top
 
-        assert thread.owner is not None
-        guild_id = None if thread.guild is None else thread.guild.id
+        guild_id = thread.home.id
         if starter is not None:
             starter.thread = thread
             starter.flags |= HAS_THREAD
@@ -274,17 +274,21 @@ class Rooms:
             self._members_changed(thread, removed=[who.id])
 
     def _members_changed(self, thread: Thread, *, added: Sequence[int] = (), removed: Sequence[int] = ()) -> None:
-        assert thread.guild is not None
         body: Payload = {
             "id": str(thread.id),
-            "guild_id": str(thread.guild.id),
+            "guild_id": str(thread.home.id),
             "member_count": min(len(thread.joined), 50),
         }
         if added:
             body["added_members"] = [payloads.thread_member(thread, user_id) for user_id in added]
         if removed:
             body["removed_member_ids"] = [str(user_id) for user_id in removed]
-        self._world.publish("THREAD_MEMBERS_UPDATE", body, guild=thread.guild, channel=thread)
+        # Without the members intent a session hears of itself alone.
+        concerns_bot = self._world.bot.id in (*added, *removed)
+        name = "THREAD_MEMBERS_UPDATE"
+        self._world.publish(
+            name, body, guild=thread.guild, channel=thread, intents=Intent.GUILDS if concerns_bot else None
+        )
 
 
 def _role_body(role: Role) -> Payload:

@@ -26,7 +26,7 @@ class Connection:
         self._socket = socket
         self._transport = transport
         self._deflate = zlib.compressobj() if compress else None
-        self._outgoing: deque[bytes | tuple[int, str]] = deque()
+        self._outgoing: deque[bytes | tuple[int, str] | None] = deque()
         self._wake = asyncio.Event()
         self.closing = False
 
@@ -46,6 +46,8 @@ class Connection:
         """Cut the line at once, without a close frame."""
         self.closing = True
         self._outgoing.clear()
+        self._outgoing.append(None)
+        self._wake.set()
         if self._transport is not None:
             self._transport.abort()
 
@@ -54,6 +56,8 @@ class Connection:
         while True:
             while self._outgoing:
                 item = self._outgoing.popleft()
+                if item is None:
+                    return
                 if isinstance(item, tuple):
                     await self._socket.close(code=item[0], message=item[1].encode())
                     return

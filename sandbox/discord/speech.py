@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .events import Payload
     from .world import World
 
+_UNTIDY: Final = re.compile(r"[^\w.\-]")
 MAX_REACTIONS: Final = 20
 NITRO_LENGTH: Final = 4000
 
@@ -56,6 +58,8 @@ class Draft:
     enforce_nonce: bool = False
     flags: int = 0
     tts: bool = False
+    id: int | None = None
+    """Given only for the first message of a forum post, which shares its thread's."""
 
 
 class Speech:
@@ -149,7 +153,7 @@ class Speech:
     def _write(self, channel: Channel, draft: Draft) -> Message:
         replied_to = draft.referenced.author if draft.kind == REPLY and draft.referenced is not None else None
         message = Message(
-            self._world.ids.next(),
+            self._world.ids.next() if draft.id is None else draft.id,
             channel,
             draft.author,
             draft.content,
@@ -174,7 +178,9 @@ class Speech:
         return message
 
     def attach(self, channel: Channel, file: File) -> Attachment:
-        attachment = Attachment(self._world.ids.next(), channel.id, file)
+        # Discord puts an underscore for whatever would need escaping in an address.
+        tidy = replace(file, filename=_UNTIDY.sub("_", file.filename))
+        attachment = Attachment(self._world.ids.next(), channel.id, tidy)
         self._world.cdn.keep(attachment)
         return attachment
 

@@ -79,14 +79,25 @@ class World:
         self.users[user.id] = user
         return user
 
-    def publish(self, name: str, payload: Payload, *, guild: Guild | None, channel: Channel | None = None) -> None:
-        """Send an event to the sessions, unless the bot may not see the place or the guild is away."""
+    def publish(
+        self,
+        name: str,
+        payload: Payload,
+        *,
+        guild: Guild | None,
+        channel: Channel | None = None,
+        intents: Intent | None = None,
+    ) -> None:
+        """Send an event to the sessions, unless the bot may not see the place or the guild is away.
+
+        ``intents`` replaces those that the event's name asks for.
+        """
         if guild is not None and (guild.unavailable or self.bot.id not in guild.members):
             self.changes.happened()
             return
         if channel is None or channel.visible_to(self.bot):
             guild_id = None if guild is None else guild.id
-            self.on_event(Dispatch(name, payload, guild_id=guild_id, bot_id=self.bot.id))
+            self.on_event(Dispatch(name, payload, guild_id=guild_id, bot_id=self.bot.id, intents=intents))
         self.changes.happened()
 
     def note_typing(self, who: User, channel: Channel) -> None:

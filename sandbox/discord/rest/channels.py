@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sandbox.discord import payloads
 from sandbox.discord.errors import Misuse, NotPermitted, Refusal, missing_permissions, unknown
 from sandbox.discord.people import User
@@ -116,15 +118,15 @@ def _start(call: Call, parent: Channel, *, name: str, on: int | None = None, pri
 
 def _forum_post(call: Call, forum: Channel) -> Reply:
     """A post is a thread and its first message, which takes the thread's id."""
-    name, inner = _name(call), call.form.child("message")
+    name, inner = call.form.text("name", least=1, most=100, required=True), call.form.child("message")
     if inner is None:
         call.form.error("message", "BASE_TYPE_REQUIRED", "This field is required")
-        call.form.done()
+    call.form.done()
     if not call.may(forum, Permission.SEND_MESSAGES):
         raise missing_permissions()
-    thread = call.world.rooms.start_thread(forum, name, owner=call.world.bot, announce=False)
-    assert inner is not None
-    message = call.world.speech.post(thread, draft_from(call, inner, thread))
+    draft = draft_from(call, inner or call.form, forum)
+    thread = call.world.rooms.start_thread(forum, name or "", owner=call.world.bot, announce=False)
+    message = call.world.speech.post(thread, replace(draft, id=thread.id))
     return Reply(201, {**payloads.thread(thread), "message": payloads.message(message, gateway=False)})
 
 

@@ -42,6 +42,8 @@ def draft_from(call: Call, form: Form, channel: Channel) -> Draft:
     tts, enforce = form.flag("tts"), form.flag("enforce_nonce")
     files = read_files(form, call.files)
     stickers = form.snowflakes("sticker_ids", most=3)
+    if form.data.get("poll") is not None:
+        form.error("poll", "SANDBOX_NOT_SUPPORTED", "The sandbox's bot cannot post polls yet")
     reference, referenced = _reference(form, channel)
     form.done()
     if referenced is not None and not call.may(channel, Permission.READ_MESSAGE_HISTORY):
@@ -51,7 +53,7 @@ def draft_from(call: Call, form: Form, channel: Channel) -> Draft:
             "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "Not allowed with components V2"
         )
     content = content.strip()
-    if not (content or embeds or files or stickers or components or form.has("poll")):
+    if not (content or embeds or files or stickers or components):
         raise Refusal(400, 50006, "Cannot send an empty message")
     return Draft(
         call.world.bot,

@@ -57,7 +57,7 @@ class Pipeline:
         except Refusal as unreadable:
             body = unreadable
         self._world.changes.happened()
-        fault = self._faults.on_request(request.method, path)
+        fault = self._faults.on_request(request.method, entry.path)
         if fault is None:
             answer = self._answer(request, path, entry, body)
             self._world.changes.happened()
@@ -169,8 +169,7 @@ async def _read_parts(request: web.Request, files: dict[int, File]) -> bytes:
 
 async def _drip(request: web.Request, answer: web.StreamResponse, seconds: float) -> web.StreamResponse:
     """Headers at once, then the body in ten pieces."""
-    assert isinstance(answer, web.Response)
-    body = answer.body if isinstance(answer.body, bytes) else b""
+    body = answer.body if isinstance(answer, web.Response) and isinstance(answer.body, bytes) else b""
     slow = web.StreamResponse(status=answer.status, headers=answer.headers)
     slow.content_length = len(body)
     await slow.prepare(request)

@@ -1,15 +1,18 @@
 """A real discord.py client that talks to the sandbox, redirected per instance so that tests cannot meet."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import zlib
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
 import discord as dpy
+import orjson
 from discord.http import HTTPClient, Route
 
-from sandbox.discord import Discord
+from sandbox.discord import Channel, Discord, Message, Place
 
 
 class LoopbackHttp(HTTPClient):
@@ -86,6 +89,12 @@ class Bot(dpy.Client):
         async with asyncio.timeout(5), self._changed:
             await self._changed.wait_for(lambda: self.events.count(name) >= n)
 
+    def place(self, place: Channel) -> dpy.PartialMessageable:
+        return self.get_partial_messageable(place.id)
+
+    def message(self, message: Message) -> dpy.PartialMessage:
+        return self.place(message.channel).get_partial_message(message.id)
+
     @property
     def contents(self) -> list[str]:
         return [message.content for message in self.seen]
@@ -94,7 +103,7 @@ class Bot(dpy.Client):
 @asynccontextmanager
 async def connected(
     discord: Discord, *, intents: dpy.Intents | None = None, sessions: int = 1, **options: Any
-) -> AsyncIterator[Bot]:
+) -> AsyncGenerator[Bot]:
     """A bot that has its session; it is closed at the end, and an error of its connection is raised."""
     bot = Bot(discord, intents, **options)
     async with bot:
@@ -116,9 +125,106 @@ async def connected(
 
 
 @asynccontextmanager
-async def rest_only(discord: Discord) -> AsyncIterator[Bot]:
+async def rest_only(discord: Discord) -> AsyncGenerator[Bot]:
     """A bot that is logged in but has no gateway."""
     bot = Bot(discord)
     async with bot:
         await bot.login(discord.token)
         yield bot
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: Any
+    headers: Mapping[str, str]
+
+    @property
+    def code(self) -> int:
+        return int(self.body["code"])
+
+
+class Wire:
+    """REST without a library, for what a library would not send."""
+
+    def __init__(self, discord: Discord, session: aiohttp.ClientSession) -> None:
+        self._discord = discord
+        self._session = session
+
+    async def send(
+        self, method: str, path: str, body: object = None, *, auth: str | None = None, **options: Any
+    ) -> Answer:
+        headers = {"Authorization": f"Bot {self._discord.token}" if auth is None else auth}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            options["data"] = orjson.dumps(body)
+        async with self._session.request(
+            method, self._discord.api_url + path, headers=headers, timeout=aiohttp.ClientTimeout(5), **options
+        ) as answer:
+            raw = await answer.read()
+            return Answer(answer.status, orjson.loads(raw) if raw[:1] in (b"{", b"[") else raw, answer.headers)
+
+    async def post(self, place: Place, **body: object) -> Answer:
+        return await self.send("POST", f"/channels/{place.as_channel().id}/messages", body)
+
+
+class Socket:
+    """A gateway connection without a library."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self._socket = socket
+        self._inflate = zlib.decompressobj()
+
+    async def frame(self) -> dict[str, Any]:
+        """The next frame. Raises ConnectionError with the code when it is a close."""
+        message = await self._socket.receive(timeout=5)
+        if message.type is aiohttp.WSMsgType.TEXT:
+            return orjson.loads(message.data)
+        if message.type is aiohttp.WSMsgType.BINARY:
+            return orjson.loads(self._inflate.decompress(message.data))
+        raise ConnectionError(self._socket.close_code)
+
+    async def until(self, name: str) -> list[dict[str, Any]]:
+        """All dispatches up to the first of that name."""
+        found: list[dict[str, Any]] = []
+        while not found or found[-1]["t"] != name:
+            frame = await self.frame()
+            if frame["op"] == 0:
+                found.append(frame)
+        return found
+
+    async def send(self, op: int, d: object) -> None:
+        await self._socket.send_str(orjson.dumps({"op": op, "d": d}).decode())
+
+    async def send_raw(self, text: str) -> None:
+        await self._socket.send_str(text)
+
+    async def identify(self, token: str, **fields: object) -> None:
+        await self.send(2, {"token": token, "properties": {}, "intents": dpy.Intents.all().value, **fields})
+
+    async def close(self, code: int) -> None:
+        await self._socket.close(code=code)
+
+    async def close_code(self) -> int:
+        """The code with which the sandbox closes, whatever it says before."""
+        while True:
+            try:
+                await self.frame()
+            except ConnectionError as closed:
+                return closed.args[0]
+
+
+@asynccontextmanager
+async def wire(discord: Discord) -> AsyncGenerator[Wire]:
+    async with aiohttp.ClientSession() as session:
+        yield Wire(discord, session)
+
+
+@asynccontextmanager
+async def socket(discord: Discord, query: str = "?v=10&encoding=json") -> AsyncGenerator[Socket]:
+    """A connection that has been told HELLO."""
+    async with aiohttp.ClientSession() as session, session.ws_connect(discord.gateway_url + query) as opened:
+        made = Socket(opened)
+        if "v=10" in query:
+            assert (await made.frame())["op"] == 10
+        yield made

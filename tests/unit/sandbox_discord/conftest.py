@@ -1,5 +1,5 @@
 import warnings
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -12,7 +12,7 @@ from sandbox.discord import Discord, Workshop
 
 
 @pytest.fixture
-async def discord() -> AsyncIterator[Discord]:
+async def discord() -> AsyncGenerator[Discord]:
     async with Discord.start(world="workshop") as running:
         yield running
 

@@ -37,7 +37,7 @@ async def test_a_direct_message_and_its_answer(discord: Discord, shop: Workshop)
 async def test_history_pages_newest_first_and_without_nonces(discord: Discord, shop: Workshop) -> None:
     said = [await shop.ada.says(shop.general, f"line {n}") for n in range(250)]
     async with connected(discord) as bot:
-        channel = bot.get_channel(shop.general.id)
+        channel = bot.place(shop.general)
         backwards = [m async for m in channel.history(limit=None)]
         assert [m.id for m in backwards] == [m.id for m in reversed(said)]
         assert all(m.nonce is None for m in backwards)
