@@ -1,0 +1,72 @@
+"""Everything that a bot needs to be tried out: a loopback Discord with a ready-made guild, and a model."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TextIO
+
+from sandbox.discord import Discord, Workshop
+from sandbox.model import Model
+from sandbox.model.practice import practice
+from sandbox.terminal import chat
+
+_KEEP_REQUESTS = 16
+_REAL = "A language model answers, the one that your settings name."
+_STAND_IN = "No language model is set up, so a stand-in with a few fixed rules answers: write `help` to it."
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A running sandbox; see run_sandbox."""
+
+    discord: Discord
+    workshop: Workshop
+    model: Model | None
+    """The practice model, None where the bot uses a real endpoint."""
+    environment: Mapping[str, str]
+    """The settings by which the bot's process finds this Discord and, unless a real one is used, this model."""
+
+    async def chat(self, *, source: int | None = None, sink: TextIO | None = None) -> None:
+        """Let a person talk as Ada, in the terminal or on pipes, until they leave. The bot should be connected.
+
+        First some of the others say something in #general, so that there is something to be remembered.
+        """
+        await self._small_talk()
+        about = _REAL if self.model is None else _STAND_IN
+        await chat(self.discord, speaker=self.workshop.ada, about=about, source=source, sink=sink)
+
+    async def _small_talk(self) -> None:
+        place, ben, mo = self.workshop.general, self.workshop.ben, self.workshop.mod
+        await ben.says(place, "The Atlas database moves to the new server on Thursday.")
+        asked = await mo.says(place, "Who has the key of the tool cupboard?")
+        await ben.says(place, "I do, it hangs behind the door of the workshop.", reply_to=asked)
+
+
+@asynccontextmanager
+async def run_sandbox(
+    *, real_model: bool = False, discord_port: int = 0, model_port: int = 0
+) -> AsyncGenerator[Sandbox]:
+    """A loopback Discord with the Workshop guild and, unless `real_model`, the practice model, both on 127.0.0.1.
+
+    With `real_model` nothing about a model is in `environment`: the bot reads those settings itself. Ports 0 are free
+    ones. Raises OSError when a port is taken.
+    """
+    async with AsyncExitStack() as stack:
+        discord = await stack.enter_async_context(Discord.start(port=discord_port, world="workshop"))
+        environment = {
+            "MUNINN_DISCORD_TOKEN": discord.token,
+            "MUNINN_DISCORD_API_URL": discord.api_url,
+            "MUNINN_DISCORD_GATEWAY_URL": discord.gateway_url,
+        }
+        model: Model | None = None
+        if not real_model:
+            model = await stack.enter_async_context(
+                Model.start(port=model_port, name="practice", keep_requests=_KEEP_REQUESTS, check_at_exit=False)
+            )
+            model.default(practice)
+            environment |= model.environment
+        if discord.workshop is None:
+            raise AssertionError("the ready-made guild was asked for")
+        yield Sandbox(discord, discord.workshop, model, environment)
