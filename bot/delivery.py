@@ -113,6 +113,10 @@ class Delivery:
     async def _record(self, turn: Turn, part: Part, outcome: Outcome, *, last: bool) -> bool:
         """Settle the part's receipt, journal the message, and move the turn on, in one transaction."""
         async with self._pool.acquire() as conn, conn.transaction():
+            # The message before its receipt: ingress takes them in this order when the gateway echoes the message, and
+            # the other way round the two would deadlock.
+            if outcome.message is not None and outcome.external_id is not None:
+                await self._journal(conn, turn, outcome, outcome.external_id)
             await settle(
                 conn,
                 part.receipt.receipt_id,
@@ -121,8 +125,6 @@ class Delivery:
                 failure=outcome.failure,
                 attempts=outcome.attempts,
             )
-            if outcome.message is not None and outcome.external_id is not None:
-                await self._journal(conn, turn, outcome, outcome.external_id)
             if outcome.state != "applied":
                 await turns.end(conn, turn, "cancelled", reason=f"undeliverable:{outcome.failure}")
                 log.warning("turn.undeliverable", turn_id=turn.turn_id, place_id=turn.place_id, failure=outcome.failure)

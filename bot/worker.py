@@ -140,7 +140,10 @@ class Worker:
             await self._cut_off(turn)
             raise
         except Exception as error:
-            log.exception("turn.broken", error=type(error).__name__, attempt=turn.attempts)
+            if is_passing(error):
+                log.warning("turn.interrupted", error=type(error).__name__, attempt=turn.attempts)
+            else:
+                log.exception("turn.broken", attempt=turn.attempts)
             await self._release(turn, after_s=min(RETRY_FIRST_S * 2 ** (turn.attempts - 1), RETRY_MOST_S))
         finally:
             self._running.pop(turn.turn_id, None)

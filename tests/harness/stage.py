@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from bot.app import run
 from bot.settings import Settings
-from sandbox.discord import Discord, Guild, Member, Place
+from sandbox.discord import Channel, Discord, Guild, Member
 from sandbox.model import Model
 
 START_S = 20.0
@@ -29,7 +29,7 @@ class Stage:
     discord: Discord
     model: Model
     guild: Guild
-    general: Place
+    general: Channel
     ada: Member
     bob: Member
     database_url: str
@@ -38,23 +38,21 @@ class Stage:
 
     def settings(self, **overrides: Any) -> Settings:
         """Settings for this stage: quick polls, short leases, everything else as an operator gets it."""
-        return Settings(
-            **{
-                "discord_token": SecretStr(self.discord.token),
-                "discord_api_url": self.discord.api_url,
-                "discord_gateway_url": self.discord.gateway_url,
-                "database_url": SecretStr(self.database_url),
-                "redis_url": SecretStr(self.redis_url),
-                "openai_base_url": self.model.base_url,
-                "openai_api_key": SecretStr(self.model.api_key),
-                "model": self.model.name,
-                "poll_s": 0.5,
-                "turn_lease_s": 3.0,
-                "turn_heartbeat_s": 0.5,
-                "drain_s": 3.0,
-                **overrides,
-            }
-        )
+        fields: dict[str, Any] = {
+            "discord_token": SecretStr(self.discord.token),
+            "discord_api_url": self.discord.api_url,
+            "discord_gateway_url": self.discord.gateway_url,
+            "database_url": SecretStr(self.database_url),
+            "redis_url": SecretStr(self.redis_url),
+            "openai_base_url": self.model.base_url,
+            "openai_api_key": SecretStr(self.model.api_key),
+            "model": self.model.name,
+            "poll_s": 0.5,
+            "turn_lease_s": 3.0,
+            "turn_heartbeat_s": 0.5,
+            "drain_s": 3.0,
+        }
+        return Settings(**{**fields, **overrides})
 
     @contextlib.asynccontextmanager
     async def muninn(self, **overrides: Any) -> AsyncGenerator["Running"]:
