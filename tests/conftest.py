@@ -7,9 +7,7 @@ test that asks for them.
 import asyncio
 import os
 import secrets
-import tempfile
 from collections.abc import AsyncGenerator, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncpg
@@ -28,7 +26,7 @@ _held = pytest.StashKey[RunServices]()
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         os.environ[_RUN] = secrets.token_hex(6)
-        services = RunServices(run_folder(Path(tempfile.gettempdir()), os.environ[_RUN]))
+        services = RunServices(run_folder(os.environ[_RUN]))
         services.hold()
         config.stash[_held] = services
 
@@ -42,7 +40,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def services() -> Iterator[RunServices]:
     """The run's PostgreSQL and Valkey."""
-    running = RunServices(run_folder(Path(tempfile.gettempdir()), os.environ[_RUN]))
+    running = RunServices(run_folder(os.environ[_RUN]))
     running.start()
     yield running
     running.stop()

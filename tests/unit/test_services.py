@@ -23,7 +23,7 @@ from bot.errors import ServiceFault
 from bot.privileges import SOCKET_PATH_MOST, may_enter
 from bot.services import EmbeddedPostgres, EmbeddedValkey, embedded_postgres, ensure_database, open_services
 from bot.settings import load
-from tests.harness.services import FAST
+from tests.harness.services import FAST, quick_folder
 
 AS_ROOT = os.geteuid() == 0
 HERE = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ HERE = Path(__file__).parents[2]
 @pytest.fixture
 def bare_folder() -> Generator[Path]:
     """A data folder with a short path that PostgreSQL's account may enter; pytest's own is closed to others."""
-    with TemporaryDirectory(prefix="mnn-") as made:
+    with TemporaryDirectory(prefix="mnn-", dir=quick_folder()) as made:
         Path(made).chmod(0o711)
         yield Path(made)
 
@@ -40,7 +40,7 @@ def bare_folder() -> Generator[Path]:
 @pytest.fixture(scope="module")
 def cluster() -> Generator[Path]:
     """The data of a PostgreSQL that was made, and is not running: making it is the slow part of a first start."""
-    with TemporaryDirectory(prefix="mnn-") as made:
+    with TemporaryDirectory(prefix="mnn-", dir=quick_folder()) as made:
         Path(made).chmod(0o711)
         server = EmbeddedPostgres(Path(made), FAST)
         server.start()
