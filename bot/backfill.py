@@ -16,6 +16,7 @@ import discord
 import structlog
 from discord.http import HTTPClient
 
+from bot.crash import crash_point
 from bot.events import Dispatch
 from bot.ingress import Ack, EventDropped
 from bot.metrics import BACKFILLED, GAPS
@@ -123,6 +124,7 @@ class Backfill:
         if any(result.again for result in results):
             return False
         incomplete = sum(result.incomplete for result in results)
+        crash_point("before_gap_closed")
         async with self._pool.acquire() as conn:
             await close_gaps(conn, gaps, recovered=recovered, incomplete=incomplete)
         GAPS.labels("closed").inc(len(gaps))
@@ -160,6 +162,7 @@ class Backfill:
                 async with asyncio.timeout(REQUEST_S):
                     page = await self._http.logs_from(place.place_id, PAGE, after=after)
                 recovered += await self._journal(place, cast("list[dict[str, Any]]", page))
+                crash_point("after_page")
                 if len(page) < PAGE:
                     async with self._pool.acquire() as conn:
                         await caught_up(conn, place)

@@ -6,29 +6,58 @@ in the environment the process dies there as kill -9 would have it: nothing is f
 
 import os
 import signal
+from typing import Final
 
-_target: str | None = os.environ.get("MUNINN_CRASH_AT")
-_passed = 0
-
-POINTS = (
+POINTS: Final = (
+    # Ingress: in the transaction, between COMMIT and the Redis note, after a gap was recorded.
     "before_commit",
     "after_commit",
+    "after_gap",
+    # Backfill: a page is committed and its cursor still frozen; every place is whole and the gap still open.
+    "after_page",
+    "before_gap_closed",
+    # Router: in the transaction, and after it, before a worker is woken.
+    "before_route",
+    "after_route",
+    # Worker and answer: a turn is claimed; the model has answered; the parts are committed.
     "after_claim",
     "after_reply",
     "after_composed",
+    # A tool's write: its receipt is committed; Discord did it; it is recorded, but not yet told to the run.
+    "after_intended",
+    "after_effect",
+    "after_receipt",
+    # Delivery: Discord took a part; the part is recorded (between parts, and after the last).
     "after_post",
     "after_settled",
 )
 
+_wanted: str | None = None
+_left = 0
+
+
+def arm(spec: str | None) -> None:
+    """Die at `spec`, a point's name or "name:n" for its n-th time, counted from now; never, for None or "".
+
+    A process made by fork calls this, since it has its environment only after the import. Raises ValueError for a
+    point that there is not.
+    """
+    global _wanted, _left
+    name, _, count = (spec or "").partition(":")
+    if name and name not in POINTS:
+        raise ValueError(f"there is no crash point {name!r}")
+    _wanted, _left = name or None, int(count or 1)
+
 
 def crash_point(name: str) -> None:
     """Die here, if a test asked for it."""
-    global _passed
-    if _target is None:
+    global _left
+    if _wanted is None:
         return
-    wanted, _, count = _target.partition(":")
-    if wanted != name:
-        return
-    _passed += 1
-    if _passed >= int(count or 1):
-        os.kill(os.getpid(), signal.SIGKILL)
+    if name == _wanted:
+        _left -= 1
+        if _left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+arm(os.environ.get("MUNINN_CRASH_AT"))

@@ -84,7 +84,9 @@ class Delivery:
         if receipt.state in ("applied", "refused"):
             state = "applied" if receipt.state == "applied" else "refused"
             return Outcome(state, 0, turn.trigger_id, receipt.failure)
+        crash_point("after_intended")
         outcome = await self._writes.react(turn.place_id, turn.trigger_id, emoji, within_s=REACT_WITHIN_S)
+        crash_point("after_effect")
         async with self._pool.acquire() as conn:
             await settle(
                 conn,
@@ -94,6 +96,7 @@ class Delivery:
                 failure=outcome.failure,
                 attempts=outcome.attempts,
             )
+        crash_point("after_receipt")
         return outcome
 
     async def _send(self, turn: Turn, part: Part) -> Outcome:

@@ -179,6 +179,7 @@ class Ingress:
 
         # It stays at the head meanwhile, so that events that do not fit are counted in it.
         await self._until_done(write)
+        crash_point("after_gap")
         self._queue.popleft()
         log.info("gateway.gap", reason=gap.reason, dropped=gap.dropped)
         self._on_gap()

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import structlog
 
+from bot.crash import crash_point
 from bot.limiter import Limiter
 from memory.database import Db, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, snowflake_time
@@ -112,7 +113,9 @@ class Router:
             items = [Item(**dict(row)) for row in await conn.fetch(CLAIM_INBOX_SQL, BATCH)]
             if items:
                 await _add_turns(conn, [await self._decide(item) for item in items])
+                crash_point("before_route")
         if items:
+            crash_point("after_route")
             self._on_turns()
         return len(items)
 

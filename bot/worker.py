@@ -122,7 +122,8 @@ class Worker:
             # Another process took the same lane in the same instant.
             self._woken.set()
             return
-        crash_point("after_claim")
+        if claimed:
+            crash_point("after_claim")
         if not self._running:
             self._beat_at = time.monotonic()
         for turn in claimed:
