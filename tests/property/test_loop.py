@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.arguments import call_key
-from agent.contracts import ModelReply, RunOutcome, SystemMessage, UserMessage
+from agent.contracts import Finish, ModelReply, RunOutcome, SystemMessage, UserMessage
 from agent.errors import ModelUnavailable
 from agent.limits import Limits
 from agent.loop import run
@@ -35,16 +35,27 @@ made_calls = st.tuples(
     arguments,
     st.sampled_from(["", "a", "b", "c", "d", "e", "call00001", "call01000"]),
 )
+
+
+def _calling(made: list[tuple[str, str, str]], text: str | None, finish: Finish) -> ModelReply:
+    return calls(*made, text=text, finish=finish)
+
+
+def _saying(text: str | None, finish: Finish) -> ModelReply:
+    return say(text, finish=finish)
+
+
+call_finishes: list[Finish] = ["tool_calls", "tool_calls", "tool_calls", "length", "content_filter"]
+word_finishes: list[Finish] = ["stop", "length"]
 replies = st.one_of(
     st.builds(
-        lambda made, text, finish: calls(*made, text=text, finish=finish),
+        _calling,
         st.lists(made_calls, min_size=1, max_size=MOST_CALLS),
         st.sampled_from([None, "Wait.", "\0"]),
-        st.sampled_from(["tool_calls", "tool_calls", "tool_calls", "length", "content_filter"]),
+        st.sampled_from(call_finishes),
     ),
-    st.builds(lambda text, finish: say(text, finish=finish), st.sampled_from([None, "", "Yes."]),
-              st.sampled_from(["stop", "length"])),
-)  # fmt: skip
+    st.builds(_saying, st.sampled_from([None, "", "Yes."]), st.sampled_from(word_finishes)),
+)
 behaviours = st.builds(
     Behaviour,
     delay_s=st.sampled_from([0.0, 0.1, 1.0, 4.0, 4.0, 30.0]),

@@ -67,7 +67,7 @@ class ScriptedModel:
         self.asked.append(Asked(list(messages), [each.name for each in tools], within_s, clock()))
         assert self.script, "the model is asked once more than scripted"
         step = self.script.pop(0)
-        while isinstance(step, float):
+        while isinstance(step, float | int):
             await asyncio.sleep(step)
             step = self.script.pop(0)
         if isinstance(step, Exception):

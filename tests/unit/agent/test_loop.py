@@ -422,7 +422,7 @@ def test_a_run_with_more_steps_than_allowed_asks_nothing() -> None:
 
 def test_a_store_that_stalls_does_not_hold_the_run() -> None:
     class Stalled(MemoryStore):
-        async def save_step(self, *args: object) -> None:
+        async def save_step(self, step: int, reply: ModelReply, planned: Sequence[PlannedCall]) -> None:
             await asyncio.sleep(10_000)
 
     world = World(calls(("write", "{}")), store=Stalled())
@@ -473,3 +473,51 @@ def test_a_tool_may_declare_less_time_but_not_more() -> None:
     world.toolbox.tools = (replace(READ, timeout_s=60),)
     world.go()
     assert world.took_s == pytest.approx(5)
+
+
+def test_a_cancelled_run_leaves_no_tool_behind_that_heeds_a_cancel() -> None:
+    """Reads beside each other are all cancelled, those that wait for a slot never start."""
+
+    async def main() -> None:
+        world = World(
+            calls(*[("read", f'{{"q":{at}}}') for at in range(6)]),
+            behaviours={(0, at): Behaviour(1000.0) for at in range(6)},
+        )
+        task = asyncio.create_task(world.running())
+        await asyncio.sleep(1)
+        assert len(world.toolbox.active) == 4
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert world.toolbox.active == {}
+        assert len(world.toolbox.started) == 4
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    run_virtually(main)
+
+
+def test_a_read_that_has_become_a_write_is_not_run_again_as_one() -> None:
+    """After an upgrade in between, a stored call is what it was planned as, or it is not run."""
+    store = MemoryStore()
+    store.fail_after = 1
+    with pytest.raises(ConnectionError):
+        World(calls(("read", "{}")), store=store).go()
+    store.fail_after = None
+    second = World(say("Done."), store=store)
+    second.toolbox.tools = (replace(READ, effect="write", parallel_safe=False),)
+    second.go()
+    assert second.toolbox.started == []
+
+
+def test_time_lost_to_a_slow_store_is_time_of_the_run() -> None:
+    """With nothing left, not even of the reserve, the model is not asked."""
+
+    class Slow(MemoryStore):
+        async def save_step(self, step: int, reply: ModelReply, planned: Sequence[PlannedCall]) -> None:
+            await asyncio.sleep(10)
+            await MemoryStore.save_step(self, step, reply, planned)
+
+    world = World(calls(("write", "{}")), store=Slow(), limits=Limits(run_s=8, final_reserve_s=2))
+    assert world.go().reason == "limit_time"
+    assert world.toolbox.started == []
+    assert len(world.model.asked) == 1
