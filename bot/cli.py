@@ -116,6 +116,8 @@ def _faults_told() -> Generator[None]:
 
 
 def _startup_fault(error: BaseException) -> StartupFault | None:
+    if isinstance(error, StartupFault):
+        return error
     from bot.startup import as_startup_fault
 
     if isinstance(error, BaseExceptionGroup):
