@@ -174,11 +174,13 @@ def _report_found(query: str, answer: dict[str, Json]) -> str:
     where = answer.get("searched")
     place = where if isinstance(where, str) else "this place"
     if not rows:
-        return f"I searched {place} for “{query}” and found nothing."
+        why = answer.get("why_empty")
+        return f"I searched {place} for “{query}” and found nothing{f': {why}' if isinstance(why, str) else ''}."
     lines = [_quote(row) for row in rows[:_MOST_FOUND]]
-    left = len(rows) - len(lines)
-    more = [f"and {left} more."] if left else []
-    count = "1 message" if len(rows) == 1 else f"{len(rows)} messages"
+    matched = answer.get("matched")
+    total = matched if isinstance(matched, int) else len(rows)
+    more = [f"and {total - len(lines)} more."] if total > len(lines) else []
+    count = "1 message" if total == 1 else f"{total} messages"
     return "\n".join([f"I searched {place} for “{query}” and found {count}:", *lines, *more])
 
 

@@ -188,7 +188,7 @@ class Conversation:
     async def _reply(self, rest: str) -> Message | None:
         message, text = self._numbered(rest, "/reply N TEXT")
         if message.channel is not self._scene.place:
-            raise Mistyped(f"that message is in {self._scene.title(message.channel)}; go there first")
+            raise Mistyped(f"that message is elsewhere: {self._scene.title(message.channel)}; go there first")
         return await self._speak(text, reply_to=message)
 
     async def _react(self, rest: str) -> None:

@@ -65,7 +65,7 @@ class Scene:
         return clean(user.display_name if member is None else member.name)
 
     def title(self, place: Channel) -> str:
-        return f"private with {self.name(self._world.bot)}" if place.is_dm else f"#{clean(place.name)}"
+        return f"your DM with {self.name(self._world.bot)}" if place.is_dm else f"#{clean(place.name)}"
 
     def answered(self, message: Message) -> bool | None:
         """True once the bot has said something after `message` in its place or reacted to it, else None."""

@@ -77,20 +77,20 @@ async def test_it_reports_what_was_found(model: Model, client: AsyncOpenAI) -> N
         {"message_id": str(n), "author": "Ada", "at": "2026-01-02T03:04:05Z", "text": f"atlas\n{n} " + "x" * 300}
         for n in range(7)
     ]
-    result = {"ok": True, "found": rows, "searched": "this place"}
+    result = {"ok": True, "found": rows, "searched": "this place", "matched": 9}
     text = await answer(client, model, *after("memory_search", {"query": "atlas"}, result))
-    assert text.startswith("I searched this place for “atlas” and found 7 messages:\n- Ada, 2026-01-02 03:04: atlas 0 ")
-    assert text.endswith("and 2 more.")
+    assert text.startswith("I searched this place for “atlas” and found 9 messages:\n- Ada, 2026-01-02 03:04: atlas 0 ")
+    assert text.endswith("and 4 more.")
     assert len(text.splitlines()) == 7
 
 
 async def test_nothing_found_and_failed_are_told_apart(model: Model, client: AsyncOpenAI) -> None:
     """Empty because there is nothing and empty because something failed are not the same answer (I9)."""
-    empty: dict[str, object] = {"ok": True, "found": [], "searched": "this place"}
+    empty: dict[str, object] = {"ok": True, "found": [], "searched": "this place", "why_empty": "no such words"}
     failed = {"ok": False, "error": {"code": "unavailable", "message": "The journal cannot be read now."}}
     nothing = await answer(client, model, *after("memory_search", {"query": "atlas"}, empty))
     broken = await answer(client, model, *after("memory_search", {"query": "atlas"}, failed))
-    assert nothing == "I searched this place for “atlas” and found nothing."
+    assert nothing == "I searched this place for “atlas” and found nothing: no such words."
     assert broken == "`memory_search` did not work: The journal cannot be read now."
 
 

@@ -118,7 +118,7 @@ async def test_replies_reactions_edits_and_deletions(discord: Discord, shop: Wor
         ("/edit 1 mine now", "cannot edit a message of Ben"),
         ("/delete 1", "lacks MANAGE_MESSAGES"),
         ("/delete 77", "there is no message [77] now"),
-        ("x" * 4001, "4000 is Nitro's limit"),
+        ("x" * 4001, "cannot post 4001 characters"),
     ],
 )
 async def test_what_cannot_be_done_is_a_sentence(discord: Discord, shop: Workshop, line: str, says: str) -> None:
@@ -134,7 +134,7 @@ async def test_replying_elsewhere_is_refused(discord: Discord, shop: Workshop) -
     """A reply belongs to its message's place."""
     await shop.ben.says(shop.general, "here")
     shown = await piped(discord, "/in general", "/in help", "/reply 1 x", speaker=shop.ada)
-    assert "! that message is in #general; go there first" in shown
+    assert "! that message is elsewhere: #general; go there first" in shown
 
 
 async def test_help_names_every_command(discord: Discord, shop: Workshop) -> None:
