@@ -193,7 +193,7 @@ def _assemble(
     backfill = Backfill(
         pool,
         gateway.http,
-        ingress.accept,
+        ingress.offer,
         shard_id=settings.shard_id,
         most_messages=settings.backfill_messages,
         most_places=settings.backfill_places,

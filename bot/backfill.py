@@ -5,7 +5,7 @@ guild lists with a last message after the gap began.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
@@ -57,7 +57,7 @@ class Backfill:
         self,
         pool: Pool,
         http: HTTPClient,
-        accept: Callable[[Dispatch], "asyncio.Future[Ack] | None"],
+        offer: Callable[[Dispatch], Awaitable["asyncio.Future[Ack] | None"]],
         *,
         shard_id: int,
         most_messages: int,
@@ -65,7 +65,7 @@ class Backfill:
     ) -> None:
         self._pool = pool
         self._http = http
-        self._accept = accept
+        self._offer = offer
         self._shard_id = shard_id
         self._most_messages = most_messages
         self._most_places = most_places
@@ -189,7 +189,7 @@ class Backfill:
         for message in sorted(page, key=lambda m: int(m["id"])):
             # REST leaves the guild out; without it a message would look like a DM's.
             data = message if place.space_id == place.place_id else {**message, "guild_id": str(place.space_id)}
-            committed = self._accept(Dispatch("MESSAGE_CREATE", data, "rest", 0, "backfill"))
+            committed = await self._offer(Dispatch("MESSAGE_CREATE", data, "rest", 0, "backfill"))
             if committed is not None:
                 waiting.append(committed)
         new = sum([await committed == "committed" for committed in waiting])

@@ -97,6 +97,8 @@ class Ingress:
         self._arrived = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
         self._sessions = 0
 
     def accept(self, dispatch: Dispatch) -> asyncio.Future[Ack] | None:
@@ -118,6 +120,11 @@ class Ingress:
             future = self._enqueue(event)
         return future
 
+    async def offer(self, dispatch: Dispatch) -> "asyncio.Future[Ack] | None":
+        """As `accept`, for those who can wait: a backfill fills half of the queue, the rest is the gateway's."""
+        await self._has_room.wait()
+        return self.accept(dispatch)
+
     async def drain(self, *, within_s: float) -> bool:
         """Wait until everything accepted is committed; False if it took too long."""
         with contextlib.suppress(TimeoutError):
@@ -136,6 +143,8 @@ class Ingress:
                 else:
                     await self._write(self._take())
                 QUEUE_DEPTH.set(len(self._queue))
+                if len(self._queue) <= self._most_queued // 2:
+                    self._has_room.set()
             self._idle.set()
 
     def _enqueue(self, event: Incoming, *, malformed: str | None = None) -> asyncio.Future[Ack]:
@@ -156,6 +165,8 @@ class Ingress:
 
     def _put(self, item: _Queued | _Gap) -> None:
         self._queue.append(item)
+        if len(self._queue) > self._most_queued // 2:
+            self._has_room.clear()
         self._idle.clear()
         self._arrived.set()
 
