@@ -162,6 +162,6 @@ class Dispatch:
 
 
 def only_own_member(guild: Payload, bot_id: str) -> Payload:
-    """GUILD_CREATE without the presences intent: the members are the bot's own alone."""
+    """GUILD_CREATE without the presences intent: nobody's presence, and the bot's member alone."""
     members = cast("list[Payload]", guild["members"])
-    return {**guild, "members": [m for m in members if cast("Payload", m["user"])["id"] == bot_id]}
+    return {**guild, "members": [m for m in members if cast("Payload", m["user"])["id"] == bot_id], "presences": []}

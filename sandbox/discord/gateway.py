@@ -293,7 +293,7 @@ class _Talk:
                 "not_found": missing,
             }
             if data.get("presences") is True:
-                body["presences"] = []
+                body["presences"] = [payloads.presence(m) for m in chunk]
             if data.get("nonce") is not None:
                 body["nonce"] = data["nonce"]
             session.say("GUILD_MEMBERS_CHUNK", body)

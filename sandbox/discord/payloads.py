@@ -71,6 +71,11 @@ def member(of: Member, *, with_user: bool = True) -> Payload:
     return body
 
 
+def presence(of: Member) -> Payload:
+    shown: Payload = {} if of.status == "offline" else {"desktop": of.status}
+    return {"user": {"id": str(of.id)}, "status": of.status, "activities": [], "client_status": shown}
+
+
 def role(of: Role) -> Payload:
     body: Payload = {
         "id": str(of.id),
@@ -243,7 +248,7 @@ def guild_create(of: Guild) -> Payload:
         "threads": [
             thread(t) for t in of.threads.values() if not t.archived and not t.deleted and t.visible_to(of.world.bot)
         ],
-        "presences": [],
+        "presences": [presence(m) for m in of.members.values() if m.status != "offline"],
         "stage_instances": [],
         "guild_scheduled_events": [],
         "soundboard_sounds": [],

@@ -176,6 +176,7 @@ class Member:
     roles: list[Role] = field(default_factory=list["Role"])
     timed_out_until: float | None = None
     pending: bool = False
+    status: str = "online"
 
     @property
     def id(self) -> int:
@@ -266,6 +267,16 @@ class Member:
     def time_out(self, seconds: float) -> None:
         self.timed_out_until = self.guild.world.clock.now() + seconds
         self.guild.world.rooms.member_changed(self)
+
+    def goes_offline(self) -> None:
+        """The green dot goes out (PRESENCE_UPDATE). Discord stops nobody who is offline from writing."""
+        self.status = "offline"
+        self.guild.world.rooms.presence_changed(self)
+
+    def comes_online(self, status: str = "online") -> None:
+        """``online``, ``idle`` or ``dnd``."""
+        self.status = status
+        self.guild.world.rooms.presence_changed(self)
 
     def leaves(self) -> None:
         """Leave the guild (GUILD_MEMBER_REMOVE)."""

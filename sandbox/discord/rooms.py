@@ -99,6 +99,10 @@ class Rooms:
         body: Payload = {**payloads.member(member), "guild_id": str(member.guild.id)}
         self._world.publish("GUILD_MEMBER_UPDATE", body, guild=member.guild)
 
+    def presence_changed(self, member: Member) -> None:
+        body: Payload = {**payloads.presence(member), "guild_id": str(member.guild.id)}
+        self._world.publish("PRESENCE_UPDATE", body, guild=member.guild)
+
     def remove_member(self, member: Member) -> None:
         guild = member.guild
         if member.user is self._world.bot:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _UNTIDY: Final = re.compile(r"[^\w.\-]")
 MAX_REACTIONS: Final = 20
+BOT_LENGTH: Final = 2000
 NITRO_LENGTH: Final = 4000
 
 
@@ -82,8 +83,9 @@ class Speech:
     ) -> Message:
         """A person, another bot or a webhook speaks; see User.says."""
         channel = place.as_channel()
-        if len(text) > NITRO_LENGTH:
-            raise Misuse(f"nobody can post {len(text)} characters; {NITRO_LENGTH} is Nitro's limit")
+        most, whose = (BOT_LENGTH, "a bot's") if author.bot else (NITRO_LENGTH, "Nitro's")
+        if len(text) > most:
+            raise Misuse(f"nobody can post {len(text)} characters; {most} is {whose} limit")
         if author.webhook_id is None:
             try:
                 self.must_speak(author, channel)

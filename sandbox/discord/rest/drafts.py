@@ -20,12 +20,11 @@ from sandbox.discord.messages import (
 )
 from sandbox.discord.permissions import Permission
 from sandbox.discord.places import Channel
-from sandbox.discord.speech import Draft, valid_nonce
+from sandbox.discord.speech import BOT_LENGTH, Draft, valid_nonce
 
 from .forms import Form
 from .router import Call
 
-MAX_LENGTH: Final = 2000
 MAX_FILE: Final = 10 * 1024 * 1024
 _MAX_EMBEDS: Final = 10
 _EMBED_TOTAL: Final = 6000
@@ -34,7 +33,7 @@ _COMPONENT_TYPES: Final = frozenset(range(1, 20))
 
 def draft_from(call: Call, form: Form, channel: Channel) -> Draft:
     """The bot's message as the body describes it. Raises the Refusal that Discord answers for a bad one."""
-    content = form.text("content", most=MAX_LENGTH) or ""
+    content = form.text("content", most=BOT_LENGTH) or ""
     flags = form.integer("flags", most=1 << 31) or 0
     embeds, components = read_embeds(form), read_components(form, flags)
     allowed = read_allowed_mentions(form)

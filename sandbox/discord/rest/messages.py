@@ -11,8 +11,9 @@ from sandbox.discord.mentions import PARSE_EVERYTHING
 from sandbox.discord.messages import PINNED, SETTABLE_FLAGS, SUPPRESS_EMBEDS, THREAD_STARTER, Message
 from sandbox.discord.permissions import Permission
 from sandbox.discord.places import Channel, Thread
+from sandbox.discord.speech import BOT_LENGTH
 
-from .drafts import MAX_LENGTH, draft_from, kept_attachments, read_allowed_mentions, read_components, read_embeds
+from .drafts import draft_from, kept_attachments, read_allowed_mentions, read_components, read_embeds
 from .router import Call, Reply, Routes
 
 routes = Routes()
@@ -67,7 +68,7 @@ def edit(call: Call) -> Reply:
     form, own = call.form, message.author is call.world.bot
     if isinstance(channel, Thread) and channel.archived:
         raise Refusal(400, 50083, "Thread is archived")
-    content = form.text("content", most=MAX_LENGTH)
+    content = form.text("content", most=BOT_LENGTH)
     flags = form.integer("flags", most=1 << 31)
     embeds = read_embeds(form)
     components = read_components(form, message.flags if flags is None else flags)
