@@ -109,10 +109,10 @@ class _Slot:
     arguments: str = ""
 
     def takes(self, call_id: str, name: str) -> bool:
-        """Whether a piece without an index, but with this id and name, can belong to this call."""
-        if call_id:
-            return self.call_id in ("", call_id)
-        if name and self.name:
+        """Whether a piece with this id and name can belong to this call."""
+        if call_id and self.call_id:
+            return self.call_id == call_id
+        if name and self.name and self.arguments:
             return name == self.name and not _is_complete(self.arguments)
         return True
 
@@ -133,10 +133,12 @@ class Assembly:
     finish: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    begun: bool = False
 
     def add(self, chunk: object) -> None:
         """Take in one chunk. Raises BadReply if it is none."""
         read = _object(chunk, "a chunk")
+        self.begun = True
         self.model = self.model or _text(read.get("model"))
         if read.get("usage"):
             self.usage = _usage(read["usage"])
@@ -163,9 +165,9 @@ class Assembly:
         """The call that a piece belongs to: by index where it can be, else by id, else the one last begun."""
         if isinstance(index, int):
             slot = self.by_index.get(index)
-            if slot is None or (
-                call_id and slot.call_id not in ("", call_id)
-            ):  # one index for all, a fresh id for each
+            if slot is None:
+                slot = self.by_index[index] = self._begin()
+            elif not slot.takes(call_id, name):  # one index for all
                 slot = self.by_index[index] = self._known(call_id) or self._begin()
             return slot
         known = self._known(call_id)
@@ -183,7 +185,12 @@ class Assembly:
         return self.slots[-1]
 
     def reply(self, model: str) -> ModelReply:
-        """The whole reply. Raises CutReply if no chunk said that it was the last: what came may be half of it."""
+        """The whole reply.
+
+        Raises CutReply if no chunk said that it was the last, since what came may be half of it; BadReply if none came.
+        """
+        if not self.begun:
+            raise BadReply("the stream holds nothing")
         if self.finish is None:
             raise CutReply("the stream ended before the reply did")
         calls = tuple(ToolCall(slot.call_id, slot.name, slot.arguments) for slot in self.slots)
