@@ -17,8 +17,9 @@ import structlog
 from discord.http import HTTPClient
 
 from bot.crash import crash_point
+from bot.errors import EventDropped
 from bot.events import Dispatch
-from bot.ingress import Ack, EventDropped
+from bot.ingress import Ack
 from bot.metrics import BACKFILLED, GAPS
 from memory.database import Pool, is_passing
 from memory.gaps import Behind, OpenGap, add_cursors, caught_up, close_gaps, open_gaps, places_behind

@@ -1,12 +1,18 @@
 """What can go wrong in the Discord process, by who must act.
 
 BotFault
-└── StartupFault              (operator) Muninn does not start; one plain sentence says why and what to do
-    ├── SettingsFault         a setting is missing or wrong (exit code 2)
-    ├── ServiceFault          an embedded PostgreSQL or Valkey did not start or stop
-    ├── DatabaseUnreachable   nobody answers under MUNINN_DATABASE_URL
-    ├── DatabaseUnfit         the server answers, but its version, extensions or schema are not what Muninn needs
-    └── DiscordRefused        Discord does not accept the token or the intents
+├── StartupFault              (operator) Muninn does not start; one plain sentence says why and what to do
+│   ├── SettingsFault         a setting is missing or wrong (exit code 2)
+│   ├── ServiceFault          an embedded PostgreSQL or Valkey did not start or stop
+│   ├── DatabaseUnreachable   nobody answers under MUNINN_DATABASE_URL
+│   ├── DatabaseUnfit         the server answers, but its version, extensions or schema are not what Muninn needs
+│   └── DiscordRefused        Discord does not accept the token or the intents
+├── MalformedDispatch         (ingress: park it) a dispatch lacks what its kind always has
+├── EventDropped              (backfill: fetch it again) the queue was full; a gap stands for the event
+├── TurnLost                  (worker: stop) another worker has the turn, or it ended meanwhile
+└── WriteFault                (the door: record it) a write to Discord did not succeed
+    ├── WriteRefused          Discord said no, and would say so again
+    └── WriteInDoubt          nobody knows whether Discord did it
 """
 
 from typing import ClassVar
@@ -42,3 +48,38 @@ class DatabaseUnfit(StartupFault):
 
 class DiscordRefused(StartupFault):
     """Discord does not accept the token or the intents."""
+
+
+class MalformedDispatch(BotFault):
+    """A dispatch that lacks what its kind always has; it is parked, and the bot goes on."""
+
+
+class EventDropped(BotFault):
+    """The queue was full: the event is not journalled, and a gap stands for it."""
+
+
+class TurnLost(BotFault):
+    """Another worker has the turn, or it ended meanwhile; nothing more may be done for it here (I14)."""
+
+
+class WriteFault(BotFault):
+    """A write to Discord did not succeed."""
+
+
+class WriteRefused(WriteFault):
+    """Discord said no, and would say so again. `code`: Discord's own error code, else the HTTP status."""
+
+    def __init__(self, code: int, status: int, text: str) -> None:
+        super().__init__(f"{code} (HTTP {status})")
+        self.code = code
+        self.status = status
+        self.text = text
+
+
+class WriteInDoubt(WriteFault):
+    """Nobody knows whether Discord did it. `retry_after_s`: how long Discord wants to be left alone."""
+
+    def __init__(self, cause: str, retry_after_s: float | None = None) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.retry_after_s = retry_after_s

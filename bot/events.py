@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import orjson
 
 from bot.addressing import PERSONAL_TYPES, Identity, addressed
+from bot.errors import MalformedDispatch
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, UserId, snowflake_time
 from memory.journal import (
     AuthorKind,
@@ -51,10 +52,6 @@ IGNORED: Final = frozenset(
 
 # The parts of a GUILD_CREATE that are worth keeping; the rest is a snapshot of thousands of members.
 GUILD_FIELDS: Final = ("id", "name", "owner_id", "joined_at", "unavailable", "member_count", "preferred_locale")
-
-
-class MalformedDispatch(Exception):
-    """A dispatch that lacks what its kind always has; it is parked, and the bot goes on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ import structlog
 
 from bot.addressing import Identity
 from bot.crash import crash_point
-from bot.events import Dispatch, MalformedDispatch, clean, digest, read
+from bot.errors import EventDropped, MalformedDispatch
+from bot.events import Dispatch, clean, digest, read
 from bot.metrics import (
     COMMIT_SECONDS,
     DATABASE_UP,
@@ -41,10 +42,6 @@ Ack = Literal["committed", "duplicate", "parked"]
 RETRY_FIRST_S: Final = 0.1
 RETRY_MOST_S: Final = 5.0
 COMMIT_DEADLINE_S: Final = 30.0
-
-
-class EventDropped(Exception):
-    """The queue was full: the event is not journalled, and a gap stands for it."""
 
 
 @dataclass(slots=True, eq=False)

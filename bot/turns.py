@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 import orjson
 
+from bot.errors import TurnLost
 from bot.metrics import TURN_SECONDS, TURNS
 from bot.receipts import Receipt
 from memory.database import Db
@@ -39,10 +40,6 @@ TRANSITIONS: Final[Mapping[TurnState, frozenset[TurnState]]] = {
 SEND_PART: Final = "send_part"
 NONCE_CHARACTERS: Final = 25
 """Discord's limit for a nonce."""
-
-
-class TurnLost(Exception):
-    """Another worker has the turn, or it ended meanwhile; nothing more may be done for it here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import structlog
 from agent.errors import LeaseLost
 from bot import turns
 from bot.crash import crash_point
-from bot.turns import Turn, TurnLost
+from bot.errors import TurnLost
+from bot.turns import Turn
 from memory.database import Pool, is_passing
 from memory.ids import TurnId
 

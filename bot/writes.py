@@ -17,6 +17,7 @@ import structlog
 from discord.http import HTTPClient, Route
 
 from bot.crash import crash_point
+from bot.errors import WriteInDoubt, WriteRefused
 from bot.metrics import REST_RETRIES
 from bot.receipts import Receipt, Settled
 from memory.ids import MessageId, PlaceId, UserId
@@ -61,25 +62,6 @@ class Outcome:
     message: Mapping[str, Any] | None = None
 
 
-class Refused(Exception):
-    """Discord said no, and would say so again. `code`: Discord's own error code, else the HTTP status."""
-
-    def __init__(self, code: int, status: int, text: str) -> None:
-        super().__init__(f"{code} (HTTP {status})")
-        self.code = code
-        self.status = status
-        self.text = text
-
-
-class Ambiguous(Exception):
-    """Nobody knows whether Discord did it."""
-
-    def __init__(self, cause: str, retry_after_s: float | None = None) -> None:
-        super().__init__(cause)
-        self.cause = cause
-        self.retry_after_s = retry_after_s
-
-
 class Writes:
     """The door. `own_id`: the bot's user; `nonce_window_s`: how long a nonce is trusted to be remembered."""
 
@@ -117,7 +99,7 @@ class Writes:
                 sent = cast("Mapping[str, Any]", await self._request(route, json=body))
                 crash_point("after_post")
                 return Outcome("applied", attempts, MessageId(int(sent["id"])), None, sent)
-            except Refused as refusal:
+            except WriteRefused as refusal:
                 if reply_to is not None and refusal.code == INVALID_FORM_BODY and "message_reference" in refusal.text:
                     reply_to = None
                     continue
@@ -125,7 +107,7 @@ class Writes:
                     # The nonce is known, its message is not: it was sent, and deleted since.
                     return Outcome("applied", attempts, None, "deleted_since")
                 return Outcome("refused", attempts, None, f"discord_{refusal.code}")
-            except Ambiguous as doubt:
+            except WriteInDoubt as doubt:
                 doubtful = True
                 wait_s = max(pause_s, doubt.retry_after_s or 0.0)
                 if time.monotonic() - started + wait_s > within_s:
@@ -149,9 +131,9 @@ class Writes:
             attempts += 1
             try:
                 await self._request(route)
-            except Refused as refusal:
+            except WriteRefused as refusal:
                 return Outcome("refused", attempts, None, f"discord_{refusal.code}")
-            except Ambiguous as doubt:
+            except WriteInDoubt as doubt:
                 wait_s = max(pause_s, doubt.retry_after_s or 0.0)
                 if time.monotonic() - started + wait_s > within_s:
                     return Outcome("unknown", attempts, None, doubt.cause)
@@ -171,7 +153,7 @@ class Writes:
         while True:
             try:
                 await self._request(route)
-            except (Refused, Ambiguous) as error:
+            except (WriteRefused, WriteInDoubt) as error:
                 log.info("discord.typing_failed", place_id=place_id, error=str(error))
             await asyncio.sleep(TYPING_EVERY_S)
 
@@ -198,7 +180,7 @@ class Writes:
         return None
 
     async def _request(self, route: Route, **kwargs: Any) -> Any:
-        """One request with its deadline. Raises Refused or Ambiguous, and nothing of the libraries below."""
+        """One request with its deadline. Raises WriteRefused or WriteInDoubt, and nothing of the libraries below."""
         held_s = self._held_until - time.monotonic()
         if held_s > 0:
             await asyncio.sleep(held_s)
@@ -206,19 +188,19 @@ class Writes:
             async with asyncio.timeout(ATTEMPT_S):
                 return await self._http.request(route, **kwargs)
         except discord.RateLimited as error:
-            raise Ambiguous("rate_limited", error.retry_after) from error
+            raise WriteInDoubt("rate_limited", error.retry_after) from error
         except discord.HTTPException as error:
             if error.status == 429:
                 # Without Discord's own body it is the network's edge: every request would make it worse.
                 retry_after_s = _retry_after_s(error)
                 self._held_until = time.monotonic() + retry_after_s
-                raise Ambiguous("rate_limited", retry_after_s) from error
+                raise WriteInDoubt("rate_limited", retry_after_s) from error
             if error.status >= 500:
-                raise Ambiguous(f"http_{error.status}") from error
-            raise Refused(error.code or error.status, error.status, error.text) from error
+                raise WriteInDoubt(f"http_{error.status}") from error
+            raise WriteRefused(error.code or error.status, error.status, error.text) from error
         except (aiohttp.ClientError, OSError) as error:
             # TimeoutError is an OSError.
-            raise Ambiguous("timeout" if isinstance(error, TimeoutError) else "connection") from error
+            raise WriteInDoubt("timeout" if isinstance(error, TimeoutError) else "connection") from error
 
 
 def message_body(content: str, nonce: str, reply_to: MessageId | None, ping: UserId | None) -> dict[str, object]:

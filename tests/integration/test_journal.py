@@ -11,8 +11,9 @@ import asyncpg
 import pytest
 
 from bot.addressing import Identity
+from bot.errors import EventDropped
 from bot.events import Dispatch
-from bot.ingress import Ack, EventDropped, Ingress
+from bot.ingress import Ack, Ingress
 from bot.seen import Seen
 from memory.database import Pool
 from memory.ids import TurnId, time_snowflake
