@@ -1,0 +1,94 @@
+"""Splitting, for any text: every part fits, stands alone, and nothing is lost."""
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.parts import MOST_CHARACTERS, is_blank, split
+
+BITS = st.sampled_from(
+    [
+        "word ",
+        "\n",
+        "\n\n",
+        "```py\n",
+        "```\n",
+        "~~~\n",
+        "````\n",
+        "x" * 150,
+        "é",
+        "🦆",
+        " ",
+        "|a|b|\n",
+        "* item\n",
+        "\u200b",
+    ]
+)
+TEXTS = st.one_of(st.lists(BITS, max_size=80).map("".join), st.text(max_size=500))
+LIMITS = st.sampled_from([40, 100, 199, 2000])
+FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n`]*)$")
+
+
+def _open_at_end(part: str) -> str | None:
+    """The mark of the code block that is open after `part`."""
+    mark: str | None = None
+    for line in part.split("\n"):
+        found = FENCE.match(line)
+        if found is None:
+            continue
+        if mark is None:
+            mark = found[1]
+        elif found[1][0] == mark[0] and len(found[1]) >= len(mark) and not found[2].strip():
+            mark = None
+    return mark
+
+
+@given(TEXTS, LIMITS)
+@settings(max_examples=400, deadline=None)
+def test_every_part_fits_and_is_not_blank(text: str, limit: int) -> None:
+    """Discord refuses what is longer than 2,000 code points, or empty; it trims the rest."""
+    for part in split(text, limit):
+        assert len(part) <= limit
+        assert part == part.strip()
+        assert not is_blank(part)
+
+
+@given(TEXTS, LIMITS)
+@settings(max_examples=400, deadline=None)
+def test_every_part_closes_its_code_blocks(text: str, limit: int) -> None:
+    """A part that ends inside a code block closes it, and the next opens it again."""
+    parts = split(text, limit)
+    for part in parts:
+        assert _open_at_end(part) is None
+
+
+@given(TEXTS, LIMITS)
+@settings(max_examples=400, deadline=None)
+def test_no_visible_character_is_lost_or_made_up(text: str, limit: int) -> None:
+    """Beside white space and fence lines, what goes in comes out, in order."""
+
+    def visible(given: str) -> str:
+        lines = [line for line in given.split("\n") if not FENCE.match(line)]
+        return "".join(character for character in "".join(lines) if not is_blank(character))
+
+    assert visible("\n".join(split(text, limit))) == visible(text.replace("\r\n", "\n"))
+
+
+def test_a_code_block_over_several_parts_keeps_its_language() -> None:
+    """Each part opens with the block's info string."""
+    text = "Look:\n```python\n" + "\n".join(f"print({n})" for n in range(600)) + "\n```\nDone."
+    parts = split(text)
+    assert len(parts) > 1
+    assert all(len(part) <= MOST_CHARACTERS for part in parts)
+    assert all(part.startswith("```python") for part in parts[1:])
+    assert parts[-1].endswith("Done.")
+
+
+def test_edges_around_the_limit() -> None:
+    """Texts of just about 2,000 characters, with and without a fence that has to be closed."""
+    for size in range(1985, 2015):
+        for text in ("a" * size, "```\n" + "a" * size, "```\n" + "a " * (size // 2) + "\n```"):
+            for part in split(text):
+                assert len(part) <= MOST_CHARACTERS
+                assert _open_at_end(part) is None
