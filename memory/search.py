@@ -14,7 +14,7 @@ from memory.ids import MessageId, UserId
 from memory.scope import Scope, fetch_scoped
 
 MOST_CONSIDERED = 5_000
-"""Of the messages that match, the newest so many are weighed: a bound on the work where the words are common."""
+"""Of the messages that match, the newest so many are weighed, and as many again of those with a rare word."""
 
 _MOST_TERMS = 32
 _NEWEST_ID = MessageId(2**63 - 1)
@@ -45,7 +45,8 @@ class FoundWords:
     """Best first.
 
     `how`: by whole words, by pieces of words (scripts without spaces), or not at all, since the query has no word.
-    `matched` counts all that matched, up to MOST_CONSIDERED; `why_empty` says why nothing was found (I9).
+    `matched` counts what was weighed: all that match, while they are fewer than MOST_CONSIDERED.
+    `why_empty` says why nothing was found (I9).
     """
 
     found: tuple[FoundMessage, ...]
@@ -54,21 +55,37 @@ class FoundWords:
     why_empty: str | None
 
 
-# The place's messages with any word of the query, rarest words first.
+# The place's messages with any word of the query, rarest words first. Where common words fill the newest matches by
+# themselves, the rest of the words is looked up alone: a rare word in an old message must not be crowded out.
 SEARCH_WORDS_SQL = """
 WITH asked AS MATERIALIZED (
-    SELECT lexeme FROM unnest(to_tsvector('simple', $3)) LIMIT $6
-), hit AS MATERIALIZED (
-    SELECT message_id, author_id, author_name, content, created_at, words, length(words) AS size
+    SELECT lexeme, '''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''' AS operand
+    FROM unnest(to_tsvector('simple', $3)) LIMIT $6
+), newest AS MATERIALIZED (
+    SELECT message_id, words
     FROM chat_messages
-    WHERE space_id = $1 AND place_id = $2 AND message_id < $4
+    WHERE space_id = $1 AND place_id = $2 AND message_id < $4 AND deleted_at IS NULL AND author_id IS NOT NULL
+      AND words @@ (SELECT string_agg(operand, ' | ')::tsquery FROM asked)
+    ORDER BY message_id DESC
+    LIMIT $7
+), common AS MATERIALIZED (
+    SELECT lexeme FROM newest CROSS JOIN LATERAL unnest(newest.words) JOIN asked USING (lexeme)
+    GROUP BY lexeme HAVING count(*) >= $7 / 10
+), older AS MATERIALIZED (
+    SELECT message_id, words
+    FROM chat_messages
+    WHERE space_id = $1 AND place_id = $2 AND message_id < (SELECT min(message_id) FROM newest)
       AND deleted_at IS NULL AND author_id IS NOT NULL
       AND words @@ (
-          SELECT string_agg('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''', ' | ')::tsquery
-          FROM asked
+          SELECT string_agg(operand, ' | ')::tsquery FROM asked
+          WHERE lexeme NOT IN (SELECT lexeme FROM common) AND (SELECT count(*) FROM newest) >= $7
       )
     ORDER BY message_id DESC
     LIMIT $7
+), hit AS MATERIALIZED (
+    SELECT message_id, words, length(words) AS size FROM newest
+    UNION ALL
+    SELECT message_id, words, length(words) FROM older
 ), total AS (
     SELECT count(*) AS hits, avg(size) AS mean_size FROM hit
 ), pair AS MATERIALIZED (
@@ -77,44 +94,65 @@ WITH asked AS MATERIALIZED (
 ), rarity AS (
     SELECT lexeme, ln(1 + (hits - count(*) + 0.5) / (count(*) + 0.5)) AS weight
     FROM pair CROSS JOIN total GROUP BY lexeme, hits
-), scored AS (
+), best AS (
     -- BM25 with its usual k1 = 1.2, b = 0.75
-    SELECT message_id, sum(weight * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * size / mean_size))) AS score
-    FROM pair JOIN rarity USING (lexeme) CROSS JOIN total GROUP BY message_id
+    SELECT message_id, sum(weight * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * size / mean_size)))::float8 AS score
+    FROM pair JOIN rarity USING (lexeme) CROSS JOIN total
+    GROUP BY message_id
+    ORDER BY score DESC, message_id DESC
+    LIMIT $5
 )
-SELECT message_id, author_id, author_name, content, created_at, score::float8 AS score, hits,
+SELECT m.message_id, m.author_id, m.author_name, m.content, m.created_at, best.score, hits,
        (SELECT count(*) FROM asked) AS terms
-FROM total LEFT JOIN (
-    SELECT * FROM scored JOIN hit USING (message_id) ORDER BY score DESC, message_id DESC LIMIT $5
-) best ON true
-ORDER BY score DESC, message_id DESC
+FROM total LEFT JOIN (best JOIN chat_messages m ON m.space_id = $1 AND m.message_id = best.message_id) ON true
+ORDER BY best.score DESC, m.message_id DESC
 """
 
-# The place's messages that contain any of the pieces, rarest pieces first. No index knows pieces: it reads the place.
+# The place's messages that contain any of the pieces, rarest first, by the same two steps. No index knows pieces: it
+# reads the place, from its newest message on.
 SEARCH_PIECES_SQL = """
-WITH hit AS MATERIALIZED (
-    SELECT message_id, author_id, author_name, content, created_at, lower(content) AS plain
+WITH asked AS MATERIALIZED (
+    SELECT piece, '%' || replace(replace(replace(piece, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%' AS pattern
+    FROM unnest($3::text[]) AS piece
+), newest AS MATERIALIZED (
+    SELECT message_id, lower(content) AS plain
     FROM chat_messages
-    WHERE space_id = $1 AND place_id = $2 AND message_id < $4
-      AND deleted_at IS NULL AND author_id IS NOT NULL
-      AND lower(content) LIKE ANY ($6::text[])
+    WHERE space_id = $1 AND place_id = $2 AND message_id < $4 AND deleted_at IS NULL AND author_id IS NOT NULL
+      AND lower(content) LIKE ANY ((SELECT array_agg(pattern) FROM asked)::text[])
     ORDER BY message_id DESC
-    LIMIT $7
+    LIMIT $6
+), common AS MATERIALIZED (
+    SELECT piece FROM newest JOIN asked ON strpos(plain, piece) > 0 GROUP BY piece HAVING count(*) >= $6 / 10
+), older AS MATERIALIZED (
+    SELECT message_id, lower(content) AS plain
+    FROM chat_messages
+    WHERE space_id = $1 AND place_id = $2 AND message_id < (SELECT min(message_id) FROM newest)
+      AND deleted_at IS NULL AND author_id IS NOT NULL
+      AND lower(content) LIKE ANY ((
+          SELECT array_agg(pattern) FROM asked
+          WHERE piece NOT IN (SELECT piece FROM common) AND (SELECT count(*) FROM newest) >= $6
+      )::text[])
+    ORDER BY message_id DESC
+    LIMIT $6
+), hit AS MATERIALIZED (
+    SELECT message_id, plain FROM newest UNION ALL SELECT message_id, plain FROM older
 ), total AS (
     SELECT count(*) AS hits FROM hit
 ), pair AS MATERIALIZED (
-    SELECT message_id, piece FROM hit JOIN unnest($3::text[]) AS piece ON strpos(plain, piece) > 0
+    SELECT message_id, piece FROM hit JOIN asked ON strpos(plain, piece) > 0
 ), rarity AS (
     SELECT piece, ln(1 + (hits - count(*) + 0.5) / (count(*) + 0.5)) AS weight
     FROM pair CROSS JOIN total GROUP BY piece, hits
-), scored AS (
-    SELECT message_id, sum(weight) AS score FROM pair JOIN rarity USING (piece) GROUP BY message_id
+), best AS (
+    SELECT message_id, sum(weight)::float8 AS score
+    FROM pair JOIN rarity USING (piece)
+    GROUP BY message_id
+    ORDER BY score DESC, message_id DESC
+    LIMIT $5
 )
-SELECT message_id, author_id, author_name, content, created_at, score::float8 AS score, hits
-FROM total LEFT JOIN (
-    SELECT * FROM scored JOIN hit USING (message_id) ORDER BY score DESC, message_id DESC LIMIT $5
-) best ON true
-ORDER BY score DESC, message_id DESC
+SELECT m.message_id, m.author_id, m.author_name, m.content, m.created_at, best.score, hits
+FROM total LEFT JOIN (best JOIN chat_messages m ON m.space_id = $1 AND m.message_id = best.message_id) ON true
+ORDER BY best.score DESC, m.message_id DESC
 """
 
 
@@ -134,9 +172,8 @@ async def search_words(
     before = before_id if before_id is not None else _NEWEST_ID
     pieces = _pieces(query)
     if pieces:
-        patterns = [f"%{_literal(piece)}%" for piece in pieces]
         rows = await fetch_scoped(
-            db, SEARCH_PIECES_SQL, scope, pieces, before, limit, patterns, MOST_CONSIDERED, timeout=within_s
+            db, SEARCH_PIECES_SQL, scope, pieces, before, limit, MOST_CONSIDERED, timeout=within_s
         )
         how = "pieces"
     else:
@@ -174,8 +211,3 @@ def _pieces(query: str) -> list[str]:
         pieces.update(dict.fromkeys([run] if len(run) < 2 else [run[at : at + 2] for at in range(len(run) - 1)]))
     pieces.update(dict.fromkeys(_WORD.findall(_UNSPACED.sub(" ", folded))))
     return list(pieces)[:_MOST_TERMS]
-
-
-def _literal(piece: str) -> str:
-    """The piece inside a LIKE pattern."""
-    return piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
