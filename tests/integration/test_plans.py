@@ -1,0 +1,66 @@
+"""The hot statements find their rows by the index that was made for them, also when the tables are large."""
+
+import json
+from typing import Any
+
+import asyncpg
+import pytest
+
+from bot.router import CLAIM_INBOX_SQL
+from bot.turns import CLAIM_TURNS_SQL, HEARTBEAT_SQL
+from memory.context import WORKING_SET_SQL
+from memory.gaps import PLACES_BEHIND_SQL
+
+FILL = """
+INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_kind, content, created_at, version_at)
+SELECT 1 + n % 50, n, 1 + n % 500, 7, 'member', 'word ' || n, now(), now() FROM generate_series(1, 50000) AS n;
+INSERT INTO discord_inbox (space_id, place_id, message_id, author_id, reason, state)
+SELECT 1, 1, n, 7, 'dm', CASE WHEN n > 49990 THEN 'waiting' ELSE 'routed' END FROM generate_series(1, 50000) AS n;
+INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, triggered_at, started_at)
+SELECT 1 + n % 50, 1 + n % 500, n % 97, n, CASE WHEN n > 49950 THEN 'queued' ELSE 'answered' END, now(),
+       CASE WHEN n > 49950 THEN NULL ELSE now() END FROM generate_series(1, 50000) AS n;
+INSERT INTO place_cursors (space_id, place_id, newest_id, backfill_after)
+SELECT 1 + n % 50, n, n, CASE WHEN n > 19990 THEN n END FROM generate_series(1, 20000) AS n;
+"""
+
+CASES = [
+    (CLAIM_INBOX_SQL, (64,), {"discord_inbox_waiting"}, {"discord_inbox"}),
+    (CLAIM_TURNS_SQL, (8, 20.0, 1800.0), {"turns_queued", "turns_leased", "turns_served", "turns_lane"}, {"turns"}),
+    (HEARTBEAT_SQL, ([1, 2], [1, 1], 20.0), set[str](), {"turns"}),
+    (WORKING_SET_SQL, (1, 1, 31), {"chat_messages_place"}, {"chat_messages"}),
+    (PLACES_BEHIND_SQL, (200,), {"place_cursors_behind"}, {"place_cursors"}),
+]
+
+
+def _nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan, *(node for child in plan.get("Plans", ()) for node in _nodes(child))]
+
+
+async def test_hot_statements_use_their_indexes(pool: asyncpg.Pool) -> None:
+    """EXPLAIN over 50,000 rows: each index is used, and no table is read from end to end."""
+    async with pool.acquire() as conn:
+        await conn.execute(FILL)
+        await conn.execute("ANALYZE")
+        for statement, arguments, wanted, never_scanned in CASES:
+            row = await conn.fetchval(f"EXPLAIN (FORMAT JSON) {statement}", *arguments)
+            plan = json.loads(row) if isinstance(row, str) else row
+            nodes = _nodes(plan[0]["Plan"])
+            used = {node["Index Name"] for node in nodes if "Index Name" in node}
+            scanned = {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
+            assert wanted <= used, (statement, used)
+            assert not scanned & never_scanned, (statement, scanned)
+
+
+@pytest.mark.parametrize("queued", [0, 3])
+async def test_a_claim_takes_the_author_served_longest_ago(pool: asyncpg.Pool, queued: int) -> None:
+    """I3: of a lane's queue, the author whose last turn began first; of several lanes, one each."""
+    await pool.execute(
+        """INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, triggered_at, started_at) VALUES
+           (1, 1, 7, 1, 'answered', now(), now() - interval '1 minute'),
+           (1, 1, 8, 2, 'answered', now(), now() - interval '5 minutes'),
+           (1, 1, 7, 3, 'queued', now(), NULL), (1, 1, 8, 4, 'queued', now(), NULL),
+           (1, 2, 7, 5, 'queued', now(), NULL), (1, 2, 9, 6, 'queued', now(), NULL)"""
+    )
+    rows = await pool.fetch(CLAIM_TURNS_SQL, 2 + queued, 20.0, 1800.0)
+    assert {row["trigger_id"] for row in rows} == {4, 5}
+    assert await pool.fetch(CLAIM_TURNS_SQL, 8, 20.0, 1800.0) == []
