@@ -7,14 +7,16 @@ test that asks for them.
 import asyncio
 import os
 import secrets
+import tempfile
 from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncpg
 import pytest
 import redis.asyncio as redis
 
-from tests.harness.services import REDIS_DATABASES, RunServices, open_pool, run_folder
+from tests.harness.services import REDIS_DATABASES, RunServices, open_pool, quick_folder, run_folder
 
 if TYPE_CHECKING:
     from tests.harness.stage import Stage
@@ -44,6 +46,15 @@ def services() -> Iterator[RunServices]:
     running.start()
     yield running
     running.stop()
+
+
+@pytest.fixture
+def service_folder() -> Iterator[Path]:
+    """A data folder for servers of the test's own: in memory where there is room, its path short enough for a socket,
+    and, unlike pytest's own folders, open to the account that PostgreSQL runs as."""
+    with tempfile.TemporaryDirectory(prefix="mnn-", dir=quick_folder()) as made:
+        Path(made).chmod(0o711)
+        yield Path(made)
 
 
 @pytest.fixture(scope="session")

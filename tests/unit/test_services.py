@@ -29,14 +29,6 @@ AS_ROOT = os.geteuid() == 0
 HERE = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def bare_folder() -> Generator[Path]:
-    """A data folder with a short path that PostgreSQL's account may enter; pytest's own is closed to others."""
-    with TemporaryDirectory(prefix="mnn-", dir=quick_folder()) as made:
-        Path(made).chmod(0o711)
-        yield Path(made)
-
-
 @pytest.fixture(scope="module")
 def cluster() -> Generator[Path]:
     """The data of a PostgreSQL that was made, and is not running: making it is the slow part of a first start."""
@@ -50,11 +42,11 @@ def cluster() -> Generator[Path]:
 
 
 @pytest.fixture
-def folder(bare_folder: Path, cluster: Path) -> Path:
+def folder(service_folder: Path, cluster: Path) -> Path:
     """A data folder that was used before."""
-    (bare_folder / "postgres").mkdir(mode=0o711)
-    subprocess.run(["cp", "-a", str(cluster), str(bare_folder / "postgres")], check=True)
-    return bare_folder
+    (service_folder / "postgres").mkdir(mode=0o711)
+    subprocess.run(["cp", "-a", str(cluster), str(service_folder / "postgres")], check=True)
+    return service_folder
 
 
 def until(true: Callable[[], object], what: str, *, within_s: float = 30) -> None:
@@ -122,10 +114,10 @@ def user(folder: Path) -> Generator[Callable[[str], subprocess.Popen[str]]]:
     until(lambda: not _servers(folder), "the end of the servers")
 
 
-async def test_the_database_knows_letters(bare_folder: Path) -> None:
+async def test_the_database_knows_letters(service_folder: Path) -> None:
     """Lower case, words and trigrams work on text that is not English, and the data stays from start to start."""
     for turn in range(2):
-        async with embedded_postgres(bare_folder, options=FAST) as url:
+        async with embedded_postgres(service_folder, options=FAST) as url:
             conn = await asyncpg.connect(url)
             try:
                 if turn == 0:
@@ -140,7 +132,7 @@ async def test_the_database_knows_letters(bare_folder: Path) -> None:
                 assert (await conn.fetchval("SHOW server_version")).startswith("18")
             finally:
                 await conn.close()
-        assert not _servers(bare_folder)
+        assert not _servers(service_folder)
 
 
 async def test_it_listens_on_a_private_socket_only(folder: Path) -> None:
@@ -155,9 +147,9 @@ async def test_it_listens_on_a_private_socket_only(folder: Path) -> None:
         assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
 
 
-def test_valkey_keeps_nothing_and_listens_on_a_socket(bare_folder: Path) -> None:
+def test_valkey_keeps_nothing_and_listens_on_a_socket(service_folder: Path) -> None:
     """Valkey answers on its socket, has no port, and stops with its user."""
-    server = EmbeddedValkey(bare_folder)
+    server = EmbeddedValkey(service_folder)
     server.start()
     try:
 
@@ -169,7 +161,7 @@ def test_valkey_keeps_nothing_and_listens_on_a_socket(bare_folder: Path) -> None
         assert asyncio.run(look()) == (b"b", "0")
     finally:
         server.stop()
-    assert not _servers(bare_folder)
+    assert not _servers(service_folder)
 
 
 async def test_two_processes_share_the_server(folder: Path, user: Callable[[str], subprocess.Popen[str]]) -> None:
@@ -246,9 +238,9 @@ async def test_a_long_path_gets_a_short_socket(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not AS_ROOT, reason="only root's files are closed to PostgreSQL's account")
-async def test_root_works_from_a_closed_folder(bare_folder: Path) -> None:
+async def test_root_works_from_a_closed_folder(service_folder: Path) -> None:
     """Below a folder like /root the data stands elsewhere, with a link to it, and no mode is changed."""
-    closed = bare_folder / "closed"
+    closed = service_folder / "closed"
     closed.mkdir(mode=0o700)
     data_dir = closed / "checkout" / ".muninn"
     async with embedded_postgres(data_dir, options=FAST) as url:
@@ -264,21 +256,21 @@ async def test_root_works_from_a_closed_folder(bare_folder: Path) -> None:
 
 
 @pytest.mark.skipif(not AS_ROOT, reason="needs another account")
-def test_who_may_enter(bare_folder: Path) -> None:
+def test_who_may_enter(service_folder: Path) -> None:
     """The modes of every folder on the way count."""
     nobody = pwd.getpwnam("nobody")
-    inner = bare_folder / "a" / "b"
+    inner = service_folder / "a" / "b"
     inner.mkdir(parents=True)
     assert may_enter(inner, nobody)
-    (bare_folder / "a").chmod(0o700)
+    (service_folder / "a").chmod(0o700)
     assert not may_enter(inner, nobody)
 
 
-async def test_a_folder_that_cannot_be_used_is_told(bare_folder: Path) -> None:
+async def test_a_folder_that_cannot_be_used_is_told(service_folder: Path) -> None:
     """One sentence that names the setting, and no traceback of ours."""
-    (bare_folder / "file").write_text("")
+    (service_folder / "file").write_text("")
     with pytest.raises(ServiceFault, match=r"cannot be used \(.*\); set MUNINN_DATA_DIR"):
-        async with embedded_postgres(bare_folder / "file"):
+        async with embedded_postgres(service_folder / "file"):
             pass
 
 
@@ -300,15 +292,15 @@ async def test_data_of_another_version_is_told(folder: Path) -> None:
             pass
 
 
-async def test_named_services_are_used(bare_folder: Path) -> None:
+async def test_named_services_are_used(service_folder: Path) -> None:
     """With both addresses set nothing is started and the data folder is not touched."""
     settings = load(
-        database_url="postgresql://u:p@127.0.0.1/x", redis_url="redis://127.0.0.1/0", data_dir=bare_folder / "none"
+        database_url="postgresql://u:p@127.0.0.1/x", redis_url="redis://127.0.0.1/0", data_dir=service_folder / "none"
     )
     async with open_services(settings) as endpoints:
         assert endpoints.database_url == "postgresql://u:p@127.0.0.1/x"
         assert endpoints.redis_url == "redis://127.0.0.1/0"
-    assert not (bare_folder / "none").exists()
+    assert not (service_folder / "none").exists()
 
 
 async def test_a_valkey_that_does_not_start_stops_nothing(folder: Path) -> None:
