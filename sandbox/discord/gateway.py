@@ -280,7 +280,8 @@ class _Talk:
             found = [m for m in found if str(m.id) in wanted]
             missing = [i for i in wanted if i not in {str(m.id) for m in found}]
         elif query or limit:
-            found = [m for m in found if _name_starts(m, str(query or ""))][: min(int(str(limit or 100)), 100)]
+            most = limit if isinstance(limit, int) and 0 < limit <= 100 else 100
+            found = [m for m in found if _name_starts(m, str(query or ""))][:most]
         elif Intent.GUILD_MEMBERS not in session.intents:
             return
         chunks = [found[i : i + _CHUNK] for i in range(0, len(found), _CHUNK)] or [[]]

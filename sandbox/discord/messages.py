@@ -115,6 +115,7 @@ class Message:
     reference: Reference | None = None
     referenced: Message | None = field(default=None, repr=False)
     thread: Thread | None = field(default=None, repr=False)
+    position: int | None = None
     nonce: str | int | None = None
     flags: int = 0
     tts: bool = False

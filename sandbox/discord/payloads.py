@@ -154,7 +154,7 @@ def thread(of: Thread, *, newly_created: bool = False) -> Payload:
         "name": of.name,
         "last_message_id": _optional(of.last_message_id),
         "message_count": of.message_count,
-        "total_message_sent": of.message_count,
+        "total_message_sent": of.sent,
         "member_count": min(len(of.joined), 50),
         "rate_limit_per_user": of.slowmode,
         "thread_metadata": metadata,
@@ -307,6 +307,8 @@ def message(of: Message, *, gateway: bool, nonce: bool = False, quote: bool = Tr
         "flags": of.flags,
         "components": of.components,
     }
+    if of.position is not None:
+        body["position"] = of.position
     if of.reactions:
         body["reactions"] = [_reaction(r, place.world.bot.id) for r in of.reactions.values()]
     if of.stickers:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import permissions
 from .errors import Misuse
-from .messages import Shelf
+from .messages import CHAT_COMMANDS, Shelf
 from .people import Member, Role, User, Webhook
 from .permissions import Overwrite, Permission
 
@@ -81,9 +81,7 @@ class Channel:
         return Permission.VIEW_CHANNEL in self.permissions_of(who)
 
     def create_webhook(self, name: str) -> Webhook:
-        hook = Webhook(self, self.world.ids.next(), name)
-        self.world.webhooks[hook.id] = hook
-        return hook
+        return self.world.rooms.create_webhook(self, name)
 
     def set_permissions(
         self,
@@ -123,7 +121,8 @@ class Thread(Channel):
     archive_changed_at: float = 0.0
     created_at: float = 0.0
     joined: dict[int, float] = field(default_factory=dict[int, float], repr=False)
-    message_count: int = 0
+    sent: int = 0
+    """What was ever said in it, the deleted too; Discord's notices do not count."""
     applied_tags: list[int] = field(default_factory=list[int], repr=False)
 
     @property
@@ -153,6 +152,11 @@ class Thread(Channel):
         if Permission.VIEW_CHANNEL not in allowed:
             return False
         return not self.is_private or who.id in self.joined or Permission.MANAGE_THREADS in allowed
+
+    @property
+    def message_count(self) -> int:
+        """What was said in it and is still there."""
+        return self.sent - sum(m.deleted and m.kind in CHAT_COMMANDS for m in self.shelf.everything())
 
     def add(self, who: User | Member) -> None:
         """Make somebody a member of the thread."""

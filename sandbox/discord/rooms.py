@@ -9,7 +9,7 @@ from . import payloads
 from .errors import Misuse, NotPermitted, Refusal
 from .events import Intent
 from .messages import HAS_THREAD, THREAD_CREATED, THREAD_STARTER, Message, Reference
-from .people import Member, Role, User
+from .people import Member, Role, User, Webhook
 from .permissions import EVERYONE_DEFAULT, NOTHING, Overwrite, Permission
 from .places import Channel, Guild, Kind, Thread
 
@@ -39,12 +39,18 @@ class Rooms:
         guild.roles[bot_role.id] = bot_role
         guild.members[world.bot.id] = Member(world.bot, guild, world.clock.now(), roles=[bot_role])
         world.guilds[guild.id] = guild
-        self._announce(guild)
+        self._announce(guild, joined=True)
         return guild
 
-    def _announce(self, guild: Guild) -> None:
-        """GUILD_CREATE, whole; each session's copy is cut to its intents where it is sent."""
+    def _announce(self, guild: Guild, *, joined: bool) -> None:
+        """GUILD_CREATE, whole; each session's copy is cut to its intents where it is sent.
+
+        A guild that the bot has just joined comes without ``unavailable``; that is how a client tells it from one
+        that came back.
+        """
         body = payloads.guild_create(guild)
+        if joined:
+            del body["unavailable"]
         self._world.publish("GUILD_CREATE", body, guild=guild)
 
     def set_unavailable(self, guild: Guild, *, unavailable: bool) -> None:
@@ -53,7 +59,7 @@ class Rooms:
             guild.unavailable = True
         elif guild.unavailable:
             guild.unavailable = False
-            self._announce(guild)
+            self._announce(guild, joined=False)
 
     def create_role(self, guild: Guild, name: str, granted: Permission, *, mentionable: bool, color: int) -> Role:
         position = max(role.position for role in guild.roles.values()) + 1
@@ -89,7 +95,7 @@ class Rooms:
         member = Member(user, guild, self._world.clock.now(), nick=nick, roles=list(roles))
         guild.members[user.id] = member
         if user is self._world.bot:
-            self._announce(guild)
+            self._announce(guild, joined=True)
         else:
             body: Payload = {**payloads.member(member), "guild_id": str(guild.id)}
             self._world.publish("GUILD_MEMBER_ADD", body, guild=guild)
@@ -154,6 +160,14 @@ class Rooms:
             self.thread_changed(channel)
         else:
             self._world.publish("CHANNEL_UPDATE", payloads.channel(channel), guild=channel.guild)
+
+    def create_webhook(self, channel: Channel, name: str) -> Webhook:
+        hook = Webhook(channel, self._world.ids.next(), name)
+        self._world.webhooks[hook.id] = hook
+        if channel.guild is not None:
+            body: Payload = {"guild_id": str(channel.guild.id), "channel_id": str(channel.id)}
+            self._world.publish("WEBHOOKS_UPDATE", body, guild=channel.guild)
+        return hook
 
     def delete_channel(self, channel: Channel) -> None:
         """Threads of a deleted channel go with it and get no event of their own, as on Discord."""

@@ -173,8 +173,10 @@ class Speech:
         )
         message.attachments = [self.attach(channel, file) for file in draft.files]
         channel.shelf.put(message)
-        if isinstance(channel, Thread) and message.kind in CHAT_COMMANDS:
-            channel.message_count += 1
+        if isinstance(channel, Thread):
+            message.position = channel.sent
+            if message.kind in CHAT_COMMANDS:
+                channel.sent += 1
         if message.pings:
             self._world.pings.append(Ping(message, message.pings))
         return message

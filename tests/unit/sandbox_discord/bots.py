@@ -26,9 +26,9 @@ class LoopbackHttp(HTTPClient):
         return await super().request(route, **kwargs)
 
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
-        if url.startswith("wss://gateway.discord.gg/"):
-            url = self.gateway_url + url.removeprefix("wss://gateway.discord.gg/")
-        return await super().ws_connect(url, compress=compress)
+        # Whatever the class attribute says: a Muninn that ran in this process has turned it to its own sandbox.
+        query = url.partition("?")[2]
+        return await super().ws_connect(f"{self.gateway_url}?{query}", compress=compress)
 
 
 class Bot(dpy.Client):

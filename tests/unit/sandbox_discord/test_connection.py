@@ -214,13 +214,24 @@ async def test_members_are_sent_in_chunks_on_request(discord: Discord, shop: Wor
 
 
 async def test_an_outage_of_a_guild_is_not_a_removal(discord: Discord, shop: Workshop) -> None:
+    joined: list[int] = []
     async with connected(discord) as bot:
+
+        @bot.event
+        async def on_guild_join(guild: dpy.Guild) -> None:  # pyright: ignore[reportUnusedFunction]
+            joined.append(guild.id)
+
         shop.guild.goes_down()
         await bot.until_event("GUILD_DELETE")
         assert bot.guilds[0].unavailable
         shop.guild.comes_back()
         await bot.until_event("GUILD_CREATE", 2)
         assert not bot.guilds[0].unavailable
+        assert joined == []
+        another = discord.create_guild("Another")
+        await bot.until_event("GUILD_CREATE", 3)
+        assert joined == [another.id]
+        another.remove_bot()
         shop.guild.remove_bot()
-        await bot.until_event("GUILD_DELETE", 2)
+        await bot.until_event("GUILD_DELETE", 3)
         assert not bot.guilds

@@ -280,8 +280,12 @@ async def test_threads_archive_lock_and_come_back(discord: Discord, shop: Worksh
         assert thread.id == origin.id
         await bot.until(3)  # the message, the thread's opener, the first message in it
         assert bot.get_channel(thread.id) is not None
+        assert [m.position for m in bot.seen[1:]] == [0, 0]
         thread.archive()
         message = await bot.place(thread).send("back again")
+        fetched = await bot.fetch_channel(thread.id)
+        assert isinstance(fetched, dpy.Thread)
+        assert (fetched.message_count, fetched.total_message_sent, fetched.archived) == (2, 2, False)
         assert not thread.archived
         thread.archive(locked=True)
         with pytest.raises(dpy.HTTPException) as refused:
