@@ -1,7 +1,7 @@
 """Finding earlier messages of a place by their words.
 
 Any word may match and rare ones count most (OR with IDF: full text alone ranks a common word like a rare one). The
-weight is BM25's, over the messages of the place that match at all, so it takes one pass and no statistics of its own.
+weight is BM25's, over messages of the place itself, so it needs no statistics that would have to be kept.
 """
 
 import re
@@ -13,8 +13,8 @@ from memory.database import Db
 from memory.ids import MessageId, UserId
 from memory.scope import Scope, fetch_scoped
 
-MOST_CONSIDERED = 5_000
-"""Of the messages that match, the newest so many are weighed, and as many again of those with a rare word."""
+NEWEST_READ = 5_000
+"""The newest messages of a place that a search reads, and the most older ones that it weighs besides."""
 
 _MOST_TERMS = 32
 _NEWEST_ID = MessageId(2**63 - 1)
@@ -45,7 +45,7 @@ class FoundWords:
     """Best first.
 
     `how`: by whole words, by pieces of words (scripts without spaces), or not at all, since the query has no word.
-    `matched` counts what was weighed: all that match, while they are fewer than MOST_CONSIDERED.
+    `matched` counts what was weighed; beyond the place's newest messages that is only what has a rare word.
     `why_empty` says why nothing was found (I9).
     """
 
@@ -55,22 +55,25 @@ class FoundWords:
     why_empty: str | None
 
 
-# The place's messages with any word of the query, rarest words first. Where common words fill the newest matches by
-# themselves, the rest of the words is looked up alone: a rare word in an old message must not be crowded out.
+# The place's messages with any word of the query, rarest words first. Its newest messages are read as they stand; what
+# is older is looked up in the index, by the words that are rare among the newest: common ones would lead it through the
+# whole database, and a rare word in an old message must not be crowded out by them.
 SEARCH_WORDS_SQL = """
 WITH asked AS MATERIALIZED (
     SELECT lexeme, '''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''' AS operand
     FROM unnest(to_tsvector('simple', $3)) LIMIT $6
 ), newest AS MATERIALIZED (
-    SELECT message_id, words
+    SELECT message_id,
+           CASE WHEN words @@ (SELECT string_agg(operand, ' | ')::tsquery FROM asked) THEN words END AS words
     FROM chat_messages
     WHERE space_id = $1 AND place_id = $2 AND message_id < $4 AND deleted_at IS NULL AND author_id IS NOT NULL
-      AND words @@ (SELECT string_agg(operand, ' | ')::tsquery FROM asked)
     ORDER BY message_id DESC
     LIMIT $7
+), near AS MATERIALIZED (
+    SELECT message_id, lexeme, cardinality(positions) AS times, length(words) AS size
+    FROM newest CROSS JOIN LATERAL unnest(words) JOIN asked USING (lexeme)
 ), common AS MATERIALIZED (
-    SELECT lexeme FROM newest CROSS JOIN LATERAL unnest(newest.words) JOIN asked USING (lexeme)
-    GROUP BY lexeme HAVING count(*) >= $7 / 10
+    SELECT lexeme FROM near GROUP BY lexeme HAVING count(*) >= $7 / 20
 ), older AS MATERIALIZED (
     SELECT message_id, words
     FROM chat_messages
@@ -82,21 +85,21 @@ WITH asked AS MATERIALIZED (
       )
     ORDER BY message_id DESC
     LIMIT $7
-), hit AS MATERIALIZED (
-    SELECT message_id, words, length(words) AS size FROM newest
-    UNION ALL
-    SELECT message_id, words, length(words) FROM older
-), total AS (
-    SELECT count(*) AS hits, avg(size) AS mean_size FROM hit
 ), pair AS MATERIALIZED (
-    SELECT hit.message_id, lexeme, cardinality(positions) AS times, size
-    FROM hit CROSS JOIN LATERAL unnest(hit.words) JOIN asked USING (lexeme)
+    SELECT message_id, lexeme, times, size FROM near
+    UNION ALL
+    SELECT message_id, lexeme, cardinality(positions), length(words)
+    FROM older CROSS JOIN LATERAL unnest(words) JOIN asked USING (lexeme)
+), total AS (
+    SELECT count(DISTINCT message_id) AS hits, avg(size)::float8 AS mean_size,
+           (SELECT count(*) FROM newest) + (SELECT count(*) FROM older) AS messages
+    FROM pair
 ), rarity AS (
-    SELECT lexeme, ln(1 + (hits - count(*) + 0.5) / (count(*) + 0.5)) AS weight
-    FROM pair CROSS JOIN total GROUP BY lexeme, hits
+    SELECT lexeme, ln(1 + (messages - count(*) + 0.5) / (count(*) + 0.5))::float8 AS weight
+    FROM pair CROSS JOIN total GROUP BY lexeme, messages
 ), best AS (
     -- BM25 with its usual k1 = 1.2, b = 0.75
-    SELECT message_id, sum(weight * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * size / mean_size)))::float8 AS score
+    SELECT message_id, sum(weight * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * size / mean_size))) AS score
     FROM pair JOIN rarity USING (lexeme) CROSS JOIN total
     GROUP BY message_id
     ORDER BY score DESC, message_id DESC
@@ -108,8 +111,8 @@ FROM total LEFT JOIN (best JOIN chat_messages m ON m.space_id = $1 AND m.message
 ORDER BY best.score DESC, m.message_id DESC
 """
 
-# The place's messages that contain any of the pieces, rarest first, by the same two steps. No index knows pieces: it
-# reads the place, from its newest message on.
+# The place's messages that contain any of the pieces, by the same two steps. No index knows pieces: for rare ones it
+# reads the whole place.
 SEARCH_PIECES_SQL = """
 WITH asked AS MATERIALIZED (
     SELECT piece, '%' || replace(replace(replace(piece, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%' AS pattern
@@ -118,11 +121,12 @@ WITH asked AS MATERIALIZED (
     SELECT message_id, lower(content) AS plain
     FROM chat_messages
     WHERE space_id = $1 AND place_id = $2 AND message_id < $4 AND deleted_at IS NULL AND author_id IS NOT NULL
-      AND lower(content) LIKE ANY ((SELECT array_agg(pattern) FROM asked)::text[])
     ORDER BY message_id DESC
     LIMIT $6
+), near AS MATERIALIZED (
+    SELECT message_id, piece FROM newest JOIN asked ON strpos(plain, piece) > 0
 ), common AS MATERIALIZED (
-    SELECT piece FROM newest JOIN asked ON strpos(plain, piece) > 0 GROUP BY piece HAVING count(*) >= $6 / 10
+    SELECT piece FROM near GROUP BY piece HAVING count(*) >= $6 / 20
 ), older AS MATERIALIZED (
     SELECT message_id, lower(content) AS plain
     FROM chat_messages
@@ -134,17 +138,19 @@ WITH asked AS MATERIALIZED (
       )::text[])
     ORDER BY message_id DESC
     LIMIT $6
-), hit AS MATERIALIZED (
-    SELECT message_id, plain FROM newest UNION ALL SELECT message_id, plain FROM older
-), total AS (
-    SELECT count(*) AS hits FROM hit
 ), pair AS MATERIALIZED (
-    SELECT message_id, piece FROM hit JOIN asked ON strpos(plain, piece) > 0
+    SELECT message_id, piece FROM near
+    UNION ALL
+    SELECT message_id, piece FROM older JOIN asked ON strpos(plain, piece) > 0
+), total AS (
+    SELECT count(DISTINCT message_id) AS hits,
+           (SELECT count(*) FROM newest) + (SELECT count(*) FROM older) AS messages
+    FROM pair
 ), rarity AS (
-    SELECT piece, ln(1 + (hits - count(*) + 0.5) / (count(*) + 0.5)) AS weight
-    FROM pair CROSS JOIN total GROUP BY piece, hits
+    SELECT piece, ln(1 + (messages - count(*) + 0.5) / (count(*) + 0.5))::float8 AS weight
+    FROM pair CROSS JOIN total GROUP BY piece, messages
 ), best AS (
-    SELECT message_id, sum(weight)::float8 AS score
+    SELECT message_id, sum(weight) AS score
     FROM pair JOIN rarity USING (piece)
     GROUP BY message_id
     ORDER BY score DESC, message_id DESC
@@ -172,13 +178,11 @@ async def search_words(
     before = before_id if before_id is not None else _NEWEST_ID
     pieces = _pieces(query)
     if pieces:
-        rows = await fetch_scoped(
-            db, SEARCH_PIECES_SQL, scope, pieces, before, limit, MOST_CONSIDERED, timeout=within_s
-        )
+        rows = await fetch_scoped(db, SEARCH_PIECES_SQL, scope, pieces, before, limit, NEWEST_READ, timeout=within_s)
         how = "pieces"
     else:
         rows = await fetch_scoped(
-            db, SEARCH_WORDS_SQL, scope, query, before, limit, _MOST_TERMS, MOST_CONSIDERED, timeout=within_s
+            db, SEARCH_WORDS_SQL, scope, query, before, limit, _MOST_TERMS, NEWEST_READ, timeout=within_s
         )
         how = "words"
         if rows[0]["terms"] == 0:

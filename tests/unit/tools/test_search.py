@@ -149,7 +149,7 @@ async def test_signs_of_a_pattern_are_text_in_pieces_too(journal: Journal) -> No
 
 @pytest.mark.parametrize(("common", "rare"), [("the common words", "heron"), ("明日の天気", "東京")])
 async def test_an_old_message_with_the_rare_word_is_not_crowded_out(journal: Journal, common: str, rare: str) -> None:
-    """The work is bounded where words are common, and a rare word is still found behind ten thousand newer matches."""
+    """The work is bounded where words are common, and a rare word is still found behind any number of newer matches."""
     await journal.write(rare)
     await journal.pool.execute(
         "INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_name, content, created_at, "
@@ -158,4 +158,4 @@ async def test_an_old_message_with_the_rare_word_is_not_crowded_out(journal: Jou
     )
     found = await journal.find(f"{common} {rare}", limit=2)
     assert found.found[0].content == rare
-    assert found.matched == 5001
+    assert found.matched == 5_001
