@@ -17,11 +17,12 @@ from bot import parts, turns
 from bot.addressing import Identity
 from bot.crash import crash_point
 from bot.delivery import Delivery
+from bot.events import clean
 from bot.prompt import render
 from bot.turns import Outcome, Part, Turn
 from bot.writes import Writes
 from memory.context import Line, WorkingSet, working_set
-from memory.database import Pool
+from memory.database import BORROW_S, Pool
 from tools.ports import ActionReport, TurnContext
 from tools.registry import Registry
 
@@ -92,7 +93,7 @@ class Answerer:
     async def serve(self, turn: Turn) -> None:
         """Bring the turn to its end, from wherever an earlier attempt left it."""
         if turn.state in ("composed", "delivering"):
-            async with self._pool.acquire() as conn:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
                 committed = await turns.composed_parts(conn, turn)
             await self._delivery.deliver(turn, committed)
         elif turn.overdue:
@@ -106,7 +107,7 @@ class Answerer:
 
     async def cancelled(self, turn: Turn) -> None:
         """The trigger was deleted before an answer was composed: nothing is said (I3)."""
-        async with self._pool.acquire() as conn, conn.transaction():
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await turns.end(conn, turn, "cancelled", reason="trigger_deleted")
             run_id = await conn.fetchval(RUNNING_RUN_SQL, turn.turn_id)
             if run_id is not None:
@@ -134,7 +135,7 @@ class Answerer:
 
     async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line) -> tuple[RunOutcome, int]:
         prompt = render(recent, trigger, own_id=self._me.user_id)
-        async with self._pool.acquire() as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
             stored = await begin_run(
                 conn, space_id=turn.space_id, turn_id=turn.turn_id, model=self._model_name, prompt=prompt
             )
@@ -172,20 +173,20 @@ class Answerer:
 
     async def _compose(self, turn: Turn, outcome: RunOutcome, run_id: int) -> tuple[Outcome, tuple[Part, ...]]:
         """Commit to what will be said, with the run's end, before anything is said."""
-        said = parts.split(outcome.text or "") if outcome.kind == "answered" else ()
+        said = parts.split(clean(outcome.text or "")) if outcome.kind == "answered" else ()
         reason: str = outcome.reason
         if not said:
             reason = reason if outcome.kind == "failed" else "empty_answer"
             said = (FAILURES.get(reason, FAILURES["broken"]),)
         told: Outcome = "answer" if outcome.kind == "answered" and reason != "empty_answer" else "error"
-        async with self._pool.acquire() as conn, conn.transaction():
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             composed = await turns.compose(conn, turn, _bounded(said), outcome=told, reason=reason)
             await finish_run(conn, run_id, state="answered" if told == "answer" else "failed", outcome=outcome)
         crash_point("after_composed")
         return told, composed
 
     async def _tell(self, turn: Turn, sentence: str, reason: str) -> None:
-        async with self._pool.acquire() as conn, conn.transaction():
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             composed = await turns.compose(conn, turn, (sentence,), outcome="error", reason=reason)
             run_id = await conn.fetchval(RUNNING_RUN_SQL, turn.turn_id)
             if run_id is not None:

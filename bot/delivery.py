@@ -12,7 +12,7 @@ from bot.events import Dispatch, read
 from bot.receipts import Intent, claimed_messages, settle
 from bot.turns import Part, Turn
 from bot.writes import Outcome, Outgoing, Writes
-from memory.database import Borrowed, Pool
+from memory.database import BORROW_S, Borrowed, Pool
 from memory.ids import MessageId
 from memory.journal import write_group
 
@@ -79,7 +79,7 @@ class Delivery:
             {"message_id": str(turn.trigger_id), "emoji": emoji},
             turn.turn_id,
         )
-        async with self._pool.acquire() as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
             receipt = await receipts.intend(conn, intent)
         if receipt.state in ("applied", "refused"):
             state = "applied" if receipt.state == "applied" else "refused"
@@ -87,7 +87,7 @@ class Delivery:
         crash_point("after_intended")
         outcome = await self._writes.react(turn.place_id, turn.trigger_id, emoji, within_s=REACT_WITHIN_S)
         crash_point("after_effect")
-        async with self._pool.acquire() as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
             await settle(
                 conn,
                 receipt.receipt_id,
@@ -101,7 +101,7 @@ class Delivery:
 
     async def _send(self, turn: Turn, part: Part) -> Outcome:
         async def claimed(messages: list[int]) -> frozenset[int]:
-            async with self._pool.acquire() as conn:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
                 return await claimed_messages(conn, turn.space_id, turn.place_id, messages)
 
         outgoing = Outgoing(
@@ -115,7 +115,7 @@ class Delivery:
 
     async def _record(self, turn: Turn, part: Part, outcome: Outcome, *, last: bool) -> bool:
         """Settle the part's receipt, journal the message, and move the turn on, in one transaction."""
-        async with self._pool.acquire() as conn, conn.transaction():
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             # The message before its receipt: ingress takes them in this order when the gateway echoes the message, and
             # the other way round the two would deadlock.
             if outcome.message is not None and outcome.external_id is not None:
@@ -154,5 +154,5 @@ class Delivery:
     async def _end(
         self, turn: Turn, state: Literal["answered", "failed_told", "cancelled", "expired"], reason: str | None
     ) -> None:
-        async with self._pool.acquire() as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
             await turns.end(conn, turn, state, reason=reason)

@@ -30,7 +30,7 @@ from bot.metrics import (
     QUEUE_DEPTH,
 )
 from bot.seen import Seen
-from memory.database import Pool, is_passing
+from memory.database import BORROW_S, Pool, is_passing
 from memory.gaps import GapReason, open_gap
 from memory.ids import APPLICATION_SPACE, TurnId
 from memory.journal import Incoming, Written, park, write_group
@@ -182,7 +182,7 @@ class Ingress:
         """Record the gap and freeze the cursors, before anything that came after it is committed."""
 
         async def write() -> None:
-            async with self._pool.acquire() as conn, conn.transaction():
+            async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
                 await open_gap(conn, shard=self._shard, reason=gap.reason, since=gap.since, dropped=gap.dropped)
 
         # It stays at the head meanwhile, so that events that do not fit are counted in it.
@@ -214,7 +214,7 @@ class Ingress:
 
         async def write() -> None:
             nonlocal written
-            async with self._pool.acquire() as conn, conn.transaction():
+            async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
                 written = await write_group(conn, events)
                 crash_point("before_commit")
 
@@ -248,7 +248,7 @@ class Ingress:
 
     async def _park(self, item: _Queued, reason: str) -> None:
         async def write() -> None:
-            async with self._pool.acquire() as conn:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
                 await park(
                     conn,
                     kind=clean(item.event.kind),

@@ -33,6 +33,8 @@ def render(working_set: WorkingSet, trigger: Line, *, own_id: int) -> tuple[Mess
     blocks: list[str] = []
     if working_set.lines:
         blocks.append("Recent messages in this place, oldest first, quoted:")
+        if working_set.left_out:
+            blocks.append(f"({working_set.left_out} older ones did not fit and are not shown)")
         blocks.extend(_quoted(line, names) for line in working_set.lines)
     blocks.append("Answer this message now. It is from the member whom you are answering, quoted:")
     blocks.append(_quoted(trigger, names))

@@ -14,7 +14,7 @@ import structlog
 
 from bot.crash import crash_point
 from bot.limiter import Limiter
-from memory.database import Db, Pool
+from memory.database import BORROW_S, Db, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, snowflake_time
 
 log = structlog.get_logger(__name__)
@@ -109,7 +109,7 @@ class Router:
 
     async def route(self) -> int:
         """Route one batch; gives how many items it had."""
-        async with self._pool.acquire() as conn, conn.transaction():
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             items = [Item(**dict(row)) for row in await conn.fetch(CLAIM_INBOX_SQL, BATCH)]
             if items:
                 await _add_turns(conn, [await self._decide(item) for item in items])

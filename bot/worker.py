@@ -14,7 +14,7 @@ from bot import turns
 from bot.crash import crash_point
 from bot.errors import TurnLost
 from bot.turns import Turn
-from memory.database import Pool, is_passing
+from memory.database import BORROW_S, Pool, is_passing
 from memory.ids import TurnId
 
 log = structlog.get_logger(__name__)
@@ -84,7 +84,7 @@ class Worker:
                 continue
             sent_at = time.monotonic()
             try:
-                async with asyncio.timeout(self._heartbeat_s), self._pool.acquire() as conn:
+                async with asyncio.timeout(self._heartbeat_s), self._pool.acquire(timeout=BORROW_S) as conn:
                     ours = await turns.heartbeat(conn, running, lease_s=self._lease_s)
             except Exception as error:
                 if not is_passing(error):
@@ -117,7 +117,7 @@ class Worker:
     async def _claim(self) -> None:
         free = self._slots - len(self._running)
         try:
-            async with self._pool.acquire() as conn:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
                 claimed = await turns.claim(conn, most=free, lease_s=self._lease_s, window_s=self._window_s)
         except asyncpg.UniqueViolationError:
             # Another process took the same lane in the same instant.
@@ -167,7 +167,7 @@ class Worker:
 
     async def _release(self, turn: Turn, *, after_s: float) -> None:
         try:
-            async with asyncio.timeout(STOP_GRACE_S), self._pool.acquire() as conn:
+            async with asyncio.timeout(STOP_GRACE_S), self._pool.acquire(timeout=BORROW_S) as conn:
                 await turns.release(conn, turn, after_s=after_s)
         except Exception as error:
             # The lease runs out by itself.

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import asyncpg
 import asyncpg.pool
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     Borrowed: TypeAlias = asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
 else:  # only the stubs are generic
     Pool, Connection, Borrowed = asyncpg.Pool, asyncpg.Connection, asyncpg.pool.PoolConnectionProxy
+
+
+BORROW_S: Final = 30.0
+"""Seconds that anybody waits for a connection of the pool."""
 
 
 class Db(Protocol):
@@ -45,5 +49,7 @@ PASSING_ERRORS = (
 
 def is_passing(error: BaseException) -> bool:
     """Whether the same statement may succeed later, as it is."""
+    if isinstance(error, BaseExceptionGroup):
+        return error.split(is_passing)[1] is None
     # asyncpg's complaint about an argument is an InterfaceError too, and would be the same again.
     return isinstance(error, PASSING_ERRORS) and not isinstance(error, ValueError)
