@@ -21,7 +21,7 @@ from bot.gateway import Gateway, point_at
 from bot.ingress import Ingress
 from bot.limiter import Limiter, Rates
 from bot.router import Router
-from bot.seen import Seen
+from bot.seen import Seen, ledger_name
 from bot.services import open_services
 from bot.settings import Settings
 from bot.shard_lock import ShardLock
@@ -68,6 +68,7 @@ class _Resources:
     redis: Redis
     model: OpenAIModel
     database_url: str
+    ledger: str
     backends: set[int]
 
     async def connect(self) -> Connection:
@@ -106,7 +107,7 @@ async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncG
             silence_s=settings.model_timeout_s,
         )
         stack.push_async_callback(model.aclose)
-        yield _Resources(pool, redis, model, database_url, backends)
+        yield _Resources(pool, redis, model, database_url, await ledger_name(pool), backends)
 
 
 async def _look_around(settings: Settings, redis_url: str) -> None:
@@ -181,7 +182,7 @@ def _assemble(
     router = Router(pool, limiter, wakeups.inbox, wakeups.turns.set, poll_s=settings.poll_s)
     ingress = Ingress(
         pool,
-        Seen(resources.redis, f"{prefix}:seen:"),
+        Seen(resources.redis, f"{prefix}:seen:{resources.ledger}:"),
         me,
         shard=shard,
         most_queued=settings.ingress_queue,

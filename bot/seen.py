@@ -13,12 +13,25 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bot.metrics import REDIS_ERRORS
+from memory.database import Db
 
 log = structlog.get_logger(__name__)
 
 KEEP_S: Final = 3600
 DEADLINE_S: Final = 0.25
 PAUSE_S: Final = 5.0
+
+
+# Which database this is: a Redis that outlives it, or serves several, must not vouch for another one's commits.
+LEDGER_NAME_SQL: Final = """
+SELECT system_identifier::text || '.' || (SELECT oid FROM pg_database WHERE datname = current_database())
+FROM pg_control_system()
+"""
+
+
+async def ledger_name(db: Db) -> str:
+    """A name of the database that no other one has, also not a copy of it restored elsewhere."""
+    return str(await db.fetchval(LEDGER_NAME_SQL))
 
 
 class Seen:

@@ -1,0 +1,63 @@
+"""Redis remembers what is committed, and no more than that (I2)."""
+
+import asyncio
+
+import asyncpg
+from redis.asyncio import Redis
+
+from bot.seen import Seen, ledger_name
+from sandbox.model import say
+from tests.harness.services import RunServices
+from tests.harness.stage import Stage
+
+
+async def test_a_committed_event_is_known_and_another_is_not(redis_url: str) -> None:
+    """Read before, written after."""
+    async with Redis.from_url(redis_url) as redis:
+        seen = Seen(redis, "p:")
+        await seen.note(["a", "b"])
+        assert await seen.known(["a", "b", "c"]) == {"a", "b"}
+        assert await Seen(redis, "q:").known(["a"]) == frozenset()
+
+
+async def test_a_redis_that_does_not_answer_knows_nothing_and_is_left_alone() -> None:
+    """A miss or an error proves nothing and costs a quarter of a second, once in five."""
+    async with Redis.from_url("redis://127.0.0.1:9/0") as redis:
+        seen = Seen(redis, "p:")
+        async with asyncio.timeout(5):
+            for _ in range(200):
+                await seen.note(["a"])
+                assert await seen.known(["a"]) == frozenset()
+
+
+async def test_no_database_is_vouched_for_by_what_another_committed(
+    pool: asyncpg.Pool, services: RunServices, template: str
+) -> None:
+    """A new or restored database behind the same Redis has a name of its own."""
+    async with services.fresh_database(template) as url:
+        other = await asyncpg.connect(url)
+        try:
+            assert await ledger_name(pool) == await ledger_name(pool)
+            assert await ledger_name(other) != await ledger_name(pool)
+        finally:
+            await other.close()
+
+
+async def test_each_noted_key_is_in_the_ledger(stage: Stage) -> None:
+    """I2: notes are written after the commit, so each of them names an event that is there."""
+    stage.model.default(say("yes"))
+    async with stage.muninn():
+        asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
+        await stage.discord.wait_for_message(reply_to=asked)
+        await stage.settled(1)
+    name = await ledger_name(stage.pool)
+    async with Redis.from_url(stage.redis_url) as redis:
+        found: list[bytes] = await redis.keys(f"*:seen:{name}:*")
+    noted = [key.decode() for key in found]
+    assert noted
+    for key in noted:
+        space, event = key.split(f":seen:{name}:")[1].split(":", 1)
+        row = await stage.pool.fetchval(
+            "SELECT 1 FROM discord_events WHERE space_id = $1 AND event_key = $2", int(space), event
+        )
+        assert row == 1, key
