@@ -189,7 +189,8 @@ class PgRunStore:
 FINISH_RUN_SQL = """
 WITH said AS (
     INSERT INTO agent_steps (run_id, step, reply, prompt_tokens, completion_tokens)
-    SELECT $1, $6, $7::text::jsonb, $8, $9 WHERE $7::text IS NOT NULL
+    SELECT run_id, $6, $7::text::jsonb, $8, $9 FROM agent_runs
+    WHERE run_id = $1 AND state = 'running' AND $7::text IS NOT NULL
 )
 UPDATE agent_runs
 SET state = $2, end_reason = $3, ended_at = now(), steps = $4, calls = $5, prompt_tokens = $10, completion_tokens = $11

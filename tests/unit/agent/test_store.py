@@ -175,6 +175,16 @@ async def test_a_finished_run_has_its_last_reply_and_its_totals(pool: Pool) -> N
     assert not (await begun(pool, fence)).resumed, "a later attempt begins a run of its own"
 
 
+async def test_a_run_that_has_ended_stays_as_it_is(pool: Pool) -> None:
+    _, run_id, _ = await opened(pool)
+    outcome = replace(OUTCOME, step=0)
+    await finish_run(pool, run_id, state="answered", outcome=outcome)
+    await finish_run(pool, run_id, state="failed", outcome=replace(outcome, final=say("Other.")))
+    await finish_run(pool, run_id, state="cancelled", outcome=None)
+    assert await pool.fetchval("SELECT state FROM agent_runs WHERE run_id = $1", run_id) == "answered"
+    assert await pool.fetchval("SELECT reply ->> 'text' FROM agent_steps WHERE run_id = $1", run_id) == "Done."
+
+
 async def test_a_run_that_failed_without_a_reply_has_no_last_step(pool: Pool) -> None:
     _, run_id, _ = await opened(pool)
     outcome = RunOutcome("failed", None, "model_unavailable", None, 0, 0, Usage())
