@@ -166,6 +166,11 @@ class Discord(Watcher):
         self.world.speech.changed(message)
         await self.world.breathe()
 
+    async def redelivers(self, message: Message) -> None:
+        """MESSAGE_CREATE of an old message once more, under a new sequence number, as after a careless RESUME."""
+        self.world.speech.announce(message)
+        await self.world.breathe()
+
     # the connection
 
     async def disconnect_bots(self, code: int = 4000, *, abort: bool = False, resumable: bool = True) -> None:

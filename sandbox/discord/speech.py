@@ -147,10 +147,13 @@ class Speech:
         message = self._write(channel, draft)
         if draft.nonce is not None:
             self.nonces.remember(message)
-        self._world.publish(
-            "MESSAGE_CREATE", payloads.message(message, gateway=True, nonce=True), guild=channel.guild, channel=channel
-        )
+        self.announce(message)
         return message
+
+    def announce(self, message: Message) -> None:
+        """MESSAGE_CREATE, the one place besides the answer to the POST where the nonce is shown."""
+        body = payloads.message(message, gateway=True, nonce=True)
+        self._world.publish("MESSAGE_CREATE", body, guild=message.channel.guild, channel=message.channel)
 
     def _write(self, channel: Channel, draft: Draft) -> Message:
         replied_to = draft.referenced.author if draft.kind == REPLY and draft.referenced is not None else None

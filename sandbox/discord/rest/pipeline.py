@@ -102,6 +102,9 @@ class Pipeline:
             reply = self._run(request, route, params, entry, body)
         except Refusal as refused:
             return self._send(entry, refused.status, refused.body(), headers)
+        except Exception:
+            entry.status = 500  # a fault of the sandbox itself; aiohttp logs it and answers so
+            raise
         entry.accepted = True
         return self._send(entry, reply.status, reply.payload, headers)
 

@@ -1,11 +1,12 @@
 """The gateway as a real discord.py client and a bare websocket meet it: identify, resume, op 7 and 9, close codes."""
 
+import aiohttp
 import discord as dpy
 import pytest
 
 from sandbox.discord import Discord, Intent, Workshop
 
-from .bots import Bot, connected, rest_only, socket
+from .bots import Bot, connected, rest_only, socket, wire
 
 
 async def test_a_wrong_token_is_refused_over_rest(discord: Discord) -> None:
@@ -235,3 +236,38 @@ async def test_an_outage_of_a_guild_is_not_a_removal(discord: Discord, shop: Wor
         shop.guild.remove_bot()
         await bot.until_event("GUILD_DELETE", 3)
         assert not bot.guilds
+
+
+async def test_an_outage_refuses_connections(discord: Discord) -> None:
+    """The line is cut before a word; REST goes on."""
+    with discord.gateway_offline():
+        with pytest.raises(aiohttp.ClientError):
+            async with socket(discord):
+                pass
+        async with wire(discord) as rest:
+            assert (await rest.send("GET", "/users/@me")).status == 200
+    async with socket(discord):
+        pass
+
+
+async def test_a_session_can_be_resumed_away_from_a_dead_connection(discord: Discord, shop: Workshop) -> None:
+    """A half-open connection does not keep the session: the newcomer has it and what it had missed."""
+    async with socket(discord) as old, socket(discord) as new:
+        await old.identify(discord.token)
+        ready = (await old.until("READY"))[0]
+        await shop.ada.says(shop.general, "one")
+        await new.send(6, {"token": f"Bot {discord.token}", "session_id": ready["d"]["session_id"], "seq": 2})
+        replayed = await new.until("RESUMED")
+        assert [(frame["t"], frame["s"]) for frame in replayed] == [("MESSAGE_CREATE", 3), ("RESUMED", 4)]
+        assert await old.close_code() == 4000
+        await shop.ada.says(shop.general, "two")
+        assert (await new.until("MESSAGE_CREATE"))[-1]["d"]["content"] == "two"
+        assert len(discord.sessions) == 1
+
+
+async def test_who_sends_too_much_is_closed(discord: Discord) -> None:
+    """4008 above 120 in a minute."""
+    async with socket(discord) as line:
+        for _ in range(121):
+            await line.send(1, None)
+        assert await line.close_code() == 4008
