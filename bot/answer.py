@@ -43,8 +43,8 @@ FAILURES: Final[Mapping[str, str]] = {
         "minute."
     ),
     "model_refused": (
-        "My language model refuses to work for me, so I have no answer. Your message is kept; the person who runs me "
-        "has to look at my settings."
+        "My language model does not take this request, so I have no answer. Your message is kept; the person who runs "
+        "me finds the reason in my log."
     ),
     "empty_answer": "My language model gave an empty answer, so I have none for you. Please ask again in other words.",
     "content_filter": (
@@ -58,6 +58,9 @@ FAILURES: Final[Mapping[str, str]] = {
         "me finds the reason in my log."
     ),
 }
+
+
+CUT_OFF: Final = "\n\n(My answer was longer than I may make it, and ends here. Ask me to go on.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,8 @@ class Answerer:
 
     async def _compose(self, turn: Turn, outcome: RunOutcome, run_id: int) -> tuple[Outcome, tuple[Part, ...]]:
         """Commit to what will be said, with the run's end, before anything is said."""
-        said = parts.split(clean(outcome.text or "")) if outcome.kind == "answered" else ()
+        text = clean(outcome.text or "") + (CUT_OFF if outcome.reason == "truncated" else "")
+        said = parts.split(text) if outcome.kind == "answered" else ()
         reason: str = outcome.reason
         if not said:
             reason = reason if outcome.kind == "failed" else "empty_answer"
@@ -181,7 +185,9 @@ class Answerer:
         told: Outcome = "answer" if outcome.kind == "answered" and reason != "empty_answer" else "error"
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             composed = await turns.compose(conn, turn, _bounded(said), outcome=told, reason=reason)
-            await finish_run(conn, run_id, state="answered" if told == "answer" else "failed", outcome=outcome)
+            await finish_run(
+                conn, run_id, state="answered" if told == "answer" else "failed", outcome=outcome, reason=reason
+            )
         crash_point("after_composed")
         return told, composed
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from sandbox.discord import File, Message
-from sandbox.model import call, empty_answer, rate_limited, reset_connection, say, server_error, stall
+from sandbox.model import call, empty_answer, rate_limited, reset_connection, say, server_error, stall, truncated
 from tests.harness.stage import Stage
 
 FINAL = ("answered", "failed_told", "cancelled", "expired")
@@ -344,3 +344,12 @@ async def test_a_stop_is_bounded_and_the_next_start_goes_on(stage: Stage) -> Non
         answer = await stage.discord.wait_for_message(reply_to=asked)
         assert answer.content == "now"
         assert await stage.settled(1) == ["answered"]
+
+
+async def test_an_answer_that_was_cut_off_says_so(stage: Stage) -> None:
+    """I9: a reply that ended for length is not passed off as whole."""
+    stage.model.script(truncated(say("Once upon a time")))
+    async with stage.muninn():
+        asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} tell me a story")
+        answer = await stage.discord.wait_for_message(reply_to=asked)
+    assert answer.content.startswith("Once upon a time\n\n(My answer was longer")

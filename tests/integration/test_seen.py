@@ -52,8 +52,7 @@ async def test_each_noted_key_is_in_the_ledger(stage: Stage) -> None:
         await stage.settled(1)
     name = await ledger_name(stage.pool)
     async with Redis.from_url(stage.redis_url) as redis:
-        found: list[bytes] = await redis.keys(f"*:seen:{name}:*")
-    noted = [key.decode() for key in found]
+        noted = [str(key, "utf-8") if isinstance(key, bytes) else key for key in await redis.keys(f"*:seen:{name}:*")]
     assert noted
     for key in noted:
         space, event = key.split(f":seen:{name}:")[1].split(":", 1)
