@@ -3,6 +3,7 @@
 Source: https://discord.com/developers/docs/topics/gateway#gateway-intents (list of intents, message content).
 """
 
+import json
 from collections.abc import Mapping
 from enum import IntFlag
 from typing import Final, cast
@@ -10,6 +11,14 @@ from typing import Final, cast
 import orjson
 
 Payload = dict[str, object]
+
+
+def encode(value: object) -> bytes:
+    """JSON. A lone surrogate, which orjson refuses, goes out as the escape that a careless server would send."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 class Intent(IntFlag):
@@ -149,10 +158,10 @@ class Dispatch:
     def body(self, intents: Intent) -> bytes:
         if self._is_whole_for(intents):
             if self._whole is None:
-                self._whole = orjson.dumps(self.payload)
+                self._whole = encode(self.payload)
             return self._whole
         if self._censored is None:
-            self._censored = orjson.dumps(self.face(intents))
+            self._censored = encode(self.face(intents))
         return self._censored
 
     def _is_whole_for(self, intents: Intent) -> bool:

@@ -27,6 +27,8 @@ RECONNECT, INVALID_SESSION, HELLO, HEARTBEAT_ACK = 7, 9, 10, 11
 MAX_PAYLOAD: Final = 4096
 MAX_SENT_PER_MINUTE: Final = 120
 _CHUNK: Final = 1000
+_COMPRESSIONS: Final = (None, "", "zlib-stream", "zstd-stream")
+"""zstd-stream is answered by plain text frames, which the clients that ask for it accept."""
 _ACK: Final = b'{"t":null,"s":null,"op":11,"d":null}'
 
 
@@ -71,7 +73,7 @@ class Gateway:
         try:
             if request.query.get("v") not in ("9", "10"):
                 raise GatewayClose(4012, "Invalid API version")
-            if request.query.get("encoding", "json") != "json" or compress not in (None, "", "zlib-stream"):
+            if request.query.get("encoding", "json") != "json" or compress not in _COMPRESSIONS:
                 raise GatewayClose(4002, "The sandbox speaks JSON, plain or as zlib-stream")
             talk.hello()
             while True:

@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import orjson
 from aiohttp import WSMsgType, web
 
-from .events import Dispatch, Intent, Payload
+from .events import Dispatch, Intent, Payload, encode
 from .faults import Faults, GatewayFault, later
 
 LOG_LENGTH: Final = 20_000
@@ -115,7 +114,7 @@ class Session:
         """READY, RESUMED, GUILD_MEMBERS_CHUNK: for this session alone."""
         fault = self.faults.on_dispatch(name, payload) if self.faults.any_gateway else None
         if fault is None:
-            self._emit(name, orjson.dumps(payload))
+            self._emit(name, encode(payload))
         else:
             self._spoil(fault, name, payload)
 
@@ -157,7 +156,7 @@ class Session:
             held.send()
 
     def _spoil(self, fault: GatewayFault, name: str, payload: Payload) -> None:
-        body = orjson.dumps(payload)
+        body = encode(payload)
         match fault.action:
             case "drop":
                 self._emit(name, body, send=False)
@@ -173,7 +172,7 @@ class Session:
             case "delay" | "hold":
                 self._spawn(fault, lambda: self._emit(name, body))
             case "malform":
-                self._emit(name, orjson.dumps(fault.replacement(dict(payload))))
+                self._emit(name, encode(fault.replacement(dict(payload))))
             case "close":
                 self._emit(name, body, send=fault.after)
                 self._cut(fault)

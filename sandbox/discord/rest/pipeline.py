@@ -15,7 +15,7 @@ import orjson
 from aiohttp import BodyPartReader, hdrs, web
 
 from sandbox.discord.errors import Refusal
-from sandbox.discord.events import Payload
+from sandbox.discord.events import Payload, encode
 from sandbox.discord.faults import Faults, RestFault
 from sandbox.discord.messages import File
 from sandbox.discord.rates import Rates
@@ -118,7 +118,7 @@ class Pipeline:
         if payload is None:
             bare = {name: value for name, value in headers.items() if name != "Content-Type"}
             return web.Response(status=status, headers=bare)
-        return web.Response(status=status, body=orjson.dumps(payload), headers=headers)
+        return web.Response(status=status, body=encode(payload), headers=headers)
 
 
 def _slow_down(retry_after: float, is_global: bool) -> Payload:

@@ -1,6 +1,7 @@
 """A real discord.py client that talks to the sandbox, redirected per instance so that tests cannot meet."""
 
 import asyncio
+import json
 import zlib
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -192,6 +193,14 @@ class Socket:
             if frame["op"] == 0:
                 found.append(frame)
         return found
+
+    async def raw_until(self, mark: bytes) -> dict[str, Any]:
+        """The first frame with a mark in it, read by the standard library, which allows lone surrogates."""
+        while True:
+            message = await self._socket.receive(timeout=5)
+            assert message.type is aiohttp.WSMsgType.TEXT
+            if mark in message.data.encode():
+                return json.loads(message.data)
 
     async def send(self, op: int, d: object) -> None:
         await self._socket.send_str(orjson.dumps({"op": op, "d": d}).decode())

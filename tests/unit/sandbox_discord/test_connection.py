@@ -271,3 +271,15 @@ async def test_who_sends_too_much_is_closed(discord: Discord) -> None:
         for _ in range(121):
             await line.send(1, None)
         assert await line.close_code() == 4008
+
+
+async def test_text_that_is_hardly_text_is_sent_as_it_is(discord: Discord, shop: Workshop) -> None:
+    """Null bytes, right-to-left marks, and a lone surrogate as the escape that it is in JSON; over REST too."""
+    texts = ["\x00", "\u202eabc", "z\u0351\u0351\u0351", "\ud800!", "🦅" * 2000]
+    async with socket(discord, "?v=10&encoding=json&compress=zstd-stream") as line, wire(discord) as rest:
+        await line.identify(discord.token)
+        await line.until("GUILD_CREATE")
+        for text in texts:
+            await shop.ada.says(shop.general, text)
+            assert (await line.raw_until(b'"MESSAGE_CREATE"'))["d"]["content"] == text
+        assert (await rest.send("GET", f"/channels/{shop.general.id}/messages?limit=1")).body[0]["content"] == texts[-1]
