@@ -5,7 +5,7 @@ effect once, by its key, whatever path it came by (I2). Message state does not d
 before its create, and the newest edit wins.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -106,29 +106,76 @@ async def write_group(conn: Db, group: Sequence[Incoming]) -> Written:
     kept = [event for event in unique if id(event) not in unchanged]
     if not kept:
         return Written(frozenset(), inbox_grew=False, cancelled=())
-    fresh = await _insert_events(conn, kept)
+    fresh, waiting, inbox_grew = await _insert_events(conn, kept)
     new = [event for event in kept if (event.space_id, event.key) in fresh]
-    await _apply_messages(conn, new)
+    await _merge_messages(conn, waiting)
     cancelled = await _apply_deletes(conn, new)
-    await _raise_targets(conn, new)
-    inbox_grew = await _fill_inbox(conn, new)
     await _settle_echoes(conn, new)
     return Written(fresh, inbox_grew, cancelled)
 
 
-# Keep each event once, in the order of the group.
+# One round trip for what most groups need. Each event is kept once, in the order of the group; of those that are new,
+# messages that were never heard of are inserted, the places' marks are raised (how far the journal reaches, and what
+# memory has yet to read: both only rise), and addressed messages wait for the router, whom one notification a commit
+# wakes (I14). Rows that several writers may touch are taken in one order everywhere, so that they cannot deadlock.
 INSERT_EVENTS_SQL: Final = """
-INSERT INTO discord_events (space_id, place_id, kind, event_key, message_id, subject_ids, source, payload)
-SELECT space_id, place_id, kind, event_key, message_id, subject_ids::bigint[], source, payload::jsonb
-FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
-  WITH ORDINALITY AS e (space_id, place_id, kind, event_key, message_id, subject_ids, source, payload, n)
-ORDER BY n
-ON CONFLICT (space_id, event_key) DO NOTHING
-RETURNING space_id, event_key
+WITH given AS MATERIALIZED (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
+                         $8::text[], $9::text[], $10::bool[], $11::bigint[], $12::text[], $13::text[], $14::text[],
+                         $15::bigint[], $16::text[], $17::timestamptz[], $18::timestamptz[], $19::timestamptz[])
+      WITH ORDINALITY AS e (space_id, place_id, kind, event_key, message_id, subject_ids, source,
+                            payload, addressed, first, author_id, author_kind, author_name, content,
+                            reply_to_id, extras, created_at, version_at, edited_at, n)
+), fresh AS (
+    INSERT INTO discord_events (space_id, place_id, kind, event_key, message_id, subject_ids, source, payload)
+    SELECT space_id, place_id, kind, event_key, message_id, subject_ids::bigint[], source, payload::jsonb
+    FROM given ORDER BY n
+    ON CONFLICT (space_id, event_key) DO NOTHING
+    RETURNING space_id, event_key
+), new AS MATERIALIZED (
+    SELECT given.* FROM given JOIN fresh USING (space_id, event_key)
+), said AS (
+    INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_kind, author_name, content,
+                               reply_to_id, extras, created_at, version_at, edited_at)
+    SELECT space_id, message_id, place_id, author_id, author_kind, author_name, content,
+           reply_to_id, extras::jsonb, created_at, version_at, edited_at
+    FROM new WHERE first ORDER BY space_id, message_id
+    ON CONFLICT (space_id, message_id) DO NOTHING
+    RETURNING space_id, message_id
+), newest AS MATERIALIZED (
+    SELECT space_id, place_id, max(message_id) AS newest_id FROM new
+    WHERE kind = 'MESSAGE_CREATE' AND place_id IS NOT NULL AND message_id IS NOT NULL
+    GROUP BY space_id, place_id
+), cursors AS (
+    INSERT INTO place_cursors AS c (space_id, place_id, newest_id)
+    SELECT space_id, place_id, newest_id FROM newest ORDER BY space_id, place_id
+    ON CONFLICT (space_id, place_id) DO UPDATE SET newest_id = EXCLUDED.newest_id, gone_at = NULL
+    WHERE c.newest_id < EXCLUDED.newest_id
+), targets AS (
+    INSERT INTO ingestion_targets AS t (space_id, place_id, target)
+    SELECT space_id, place_id, newest_id FROM newest ORDER BY space_id, place_id
+    ON CONFLICT (space_id, place_id) DO UPDATE SET target = EXCLUDED.target WHERE t.target < EXCLUDED.target
+), inbox AS (
+    INSERT INTO discord_inbox (space_id, place_id, message_id, author_id, reason)
+    SELECT space_id, place_id, message_id, author_id, addressed FROM new
+    WHERE addressed IS NOT NULL AND author_id IS NOT NULL ORDER BY n
+    ON CONFLICT (space_id, message_id) DO NOTHING
+    RETURNING inbox_id
+), woken AS MATERIALIZED (
+    SELECT a.n, pg_notify('muninn_inbox', '') FROM (SELECT count(*) AS n FROM inbox) AS a WHERE a.n > 0
+)
+SELECT new.space_id, new.event_key, said.message_id IS NOT NULL AS said,
+       (SELECT count(*) FROM woken) > 0 AS inbox_grew
+FROM new LEFT JOIN said ON new.first AND said.space_id = new.space_id AND said.message_id = new.message_id
 """
 
 
-async def _insert_events(conn: Db, events: Sequence[Incoming]) -> frozenset[tuple[int, str]]:
+async def _insert_events(
+    conn: Db, events: Sequence[Incoming]
+) -> tuple[frozenset[tuple[int, str]], list[MessageSeen], bool]:
+    """What of `events` is new, the versions of messages that are still to be merged, and whether the inbox grew."""
+    seen = [event.change if isinstance(event.change, MessageSeen) else None for event in events]
+    firsts = _first_versions(seen)
     rows = await conn.fetch(
         INSERT_EVENTS_SQL,
         [event.space_id for event in events],
@@ -139,8 +186,36 @@ async def _insert_events(conn: Db, events: Sequence[Incoming]) -> frozenset[tupl
         ["{" + ",".join(map(str, event.subject_ids)) + "}" for event in events],
         [event.source for event in events],
         [event.payload for event in events],
+        [event.addressed for event in events],
+        [m is not None and id(m) in firsts for m in seen],
+        [m and m.author_id for m in seen],
+        [m and m.author_kind for m in seen],
+        [m and m.author_name for m in seen],
+        [m and m.content for m in seen],
+        [m and m.reply_to_id for m in seen],
+        [m and m.extras for m in seen],
+        [m and m.created_at for m in seen],
+        [m and m.version_at for m in seen],
+        [m and m.edited_at for m in seen],
     )
-    return frozenset((row[0], row[1]) for row in rows)
+    inserted = {(row["space_id"], row["event_key"]): row["said"] for row in rows}
+    waiting = [
+        m
+        for event, m in zip(events, seen, strict=True)
+        if m is not None and inserted.get((event.space_id, event.key)) is False
+    ]
+    return frozenset(inserted), waiting, any(row["inbox_grew"] for row in rows)
+
+
+def _first_versions(seen: Sequence[MessageSeen | None]) -> set[int]:
+    """The id() of the oldest version of each message: a statement may touch a message once."""
+    oldest: dict[tuple[int, int], MessageSeen] = {}
+    for message in seen:
+        if message is not None:
+            known = oldest.setdefault((message.space_id, message.message_id), message)
+            if message.version_at < known.version_at:
+                oldest[message.space_id, message.message_id] = message
+    return {id(message) for message in oldest.values()}
 
 
 MESSAGE_COLUMNS: Final = """
@@ -148,17 +223,6 @@ unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::t
        $9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[])
   AS m (space_id, message_id, place_id, author_id, author_kind, author_name, content, reply_to_id,
         extras, created_at, version_at, edited_at)
-"""
-
-# Insert messages that were never heard of.
-INSERT_MESSAGES_SQL: Final = f"""
-INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_kind, author_name, content, reply_to_id,
-                           extras, created_at, version_at, edited_at)
-SELECT space_id, message_id, place_id, author_id, author_kind, author_name, content, reply_to_id,
-       extras::jsonb, created_at, version_at, edited_at
-FROM {MESSAGE_COLUMNS}
-ON CONFLICT (space_id, message_id) DO NOTHING
-RETURNING space_id, message_id
 """
 
 # Keep the words that lose: the stored ones where the new version is newer, else the new ones that came late.
@@ -203,23 +267,13 @@ def _columns(messages: Sequence[MessageSeen]) -> tuple[list[object], ...]:
     )
 
 
-async def _apply_messages(conn: Db, events: Sequence[Incoming]) -> None:
-    seen = [event.change for event in events if isinstance(event.change, MessageSeen)]
-    if not seen:
-        return
+async def _merge_messages(conn: Db, waiting: Sequence[MessageSeen]) -> None:
+    """Bring in versions of messages that are known already."""
     # Each statement may touch a message once, and in one order everywhere, so that two writers cannot deadlock.
-    seen.sort(key=lambda m: (m.space_id, m.message_id, m.version_at))
-    first: dict[tuple[int, int], MessageSeen] = {}
-    later: list[MessageSeen] = []
-    for message in seen:
-        if first.setdefault((message.space_id, message.message_id), message) is not message:
-            later.append(message)
-    rows = await conn.fetch(INSERT_MESSAGES_SQL, *_columns(list(first.values())))
-    inserted = {(row[0], row[1]) for row in rows}
-    waiting: list[MessageSeen] = [message for key, message in first.items() if key not in inserted] + later
-    while waiting:
-        batch = {(m.space_id, m.message_id): m for m in reversed(waiting)}
-        waiting = [m for m in waiting if batch[m.space_id, m.message_id] is not m]
+    left: list[MessageSeen] = sorted(waiting, key=lambda m: (m.space_id, m.message_id, m.version_at))
+    while left:
+        batch = {(m.space_id, m.message_id): m for m in reversed(left)}
+        left = [m for m in left if batch[m.space_id, m.message_id] is not m]
         columns = _columns([batch[key] for key in sorted(batch)])
         await conn.execute(SAVE_REVISIONS_SQL, *columns)
         await conn.execute(MERGE_MESSAGES_SQL, *columns)
@@ -260,93 +314,85 @@ async def _apply_deletes(conn: Db, events: Sequence[Incoming]) -> tuple[TurnId, 
     return tuple(TurnId(row["turn_id"]) for row in turns if row["state"] == "running")
 
 
-# Add a reaction; no row back means that it was there.
-ADD_REACTION_SQL: Final = """
+# Add reactions; those that do not come back were there.
+ADD_REACTIONS_SQL: Final = """
 INSERT INTO message_reactions (space_id, message_id, user_id, emoji, place_id)
-VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING true
+SELECT space_id, message_id, user_id, emoji, place_id
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
+  AS r (space_id, message_id, user_id, emoji, place_id)
+ON CONFLICT DO NOTHING
+RETURNING space_id, message_id, user_id, emoji
 """
 
-# Remove reactions of one person or all, with one emoji or any; no row back means that there were none.
-REMOVE_REACTIONS_SQL: Final = """
+# Take reactions back; those that do not come back were not there.
+TAKE_REACTIONS_SQL: Final = """
+DELETE FROM message_reactions r
+USING unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[]) AS g (space_id, message_id, user_id, emoji)
+WHERE r.space_id = g.space_id AND r.message_id = g.message_id AND r.user_id = g.user_id AND r.emoji = g.emoji
+RETURNING r.space_id, r.message_id, r.user_id, r.emoji
+"""
+
+# Clear a message's reactions of one person or all, with one emoji or any; no row back means that there were none.
+CLEAR_REACTIONS_SQL: Final = """
 DELETE FROM message_reactions
 WHERE space_id = $1 AND message_id = $2 AND ($3::bigint IS NULL OR user_id = $3) AND ($4::text IS NULL OR emoji = $4)
 RETURNING true
 """
 
+_Reaction = tuple[int, int, int, str]
+
 
 async def _apply_reactions(conn: Db, events: Iterable[Incoming]) -> set[int]:
-    """Apply reactions in order; returns the id() of the events that changed nothing and so are not journalled (I2)."""
+    """Apply reactions in order; returns the id() of the events that changed nothing and so are not journalled (I2).
+
+    Those that do not touch each other go together, however they are ordered.
+    """
     unchanged: set[int] = set()
+    apart: dict[_Reaction, Incoming] = {}
     for event in events:
         match event.change:
             case ReactionAdded() as a:
-                changed = await conn.fetch(ADD_REACTION_SQL, a.space_id, a.message_id, a.user_id, a.emoji, a.place_id)
+                key = (a.space_id, a.message_id, a.user_id, a.emoji)
+            case ReactionsRemoved(user_id=int() as user_id, emoji=str() as emoji) as r:
+                key = (r.space_id, r.message_id, user_id, emoji)
             case ReactionsRemoved() as r:
-                changed = await conn.fetch(REMOVE_REACTIONS_SQL, r.space_id, r.message_id, r.user_id, r.emoji)
+                unchanged |= await _apply_apart(conn, apart)
+                apart = {}
+                if not await conn.fetch(CLEAR_REACTIONS_SQL, r.space_id, r.message_id, r.user_id, r.emoji):
+                    unchanged.add(id(event))
+                continue
             case _:
                 continue
-        if not changed:
-            unchanged.add(id(event))
-    return unchanged
+        if key in apart:
+            unchanged |= await _apply_apart(conn, apart)
+            apart = {}
+        apart[key] = event
+    return unchanged | await _apply_apart(conn, apart)
 
 
-# How far each place's journal reaches, and what memory has yet to read. Both only rise.
-RAISE_TARGETS_SQL: Final = """
-WITH newest AS (
-    SELECT space_id, place_id, newest_id
-    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n (space_id, place_id, newest_id)
-), cursors AS (
-    INSERT INTO place_cursors AS c (space_id, place_id, newest_id) SELECT * FROM newest
-    ON CONFLICT (space_id, place_id) DO UPDATE SET newest_id = EXCLUDED.newest_id, gone_at = NULL
-    WHERE c.newest_id < EXCLUDED.newest_id
-)
-INSERT INTO ingestion_targets AS t (space_id, place_id, target) SELECT * FROM newest
-ON CONFLICT (space_id, place_id) DO UPDATE SET target = EXCLUDED.target WHERE t.target < EXCLUDED.target
-"""
+async def _apply_apart(conn: Db, events: Mapping[_Reaction, Incoming]) -> set[int]:
+    """Apply additions and removals of which no two are about the same reaction."""
+    added = [(*key, e.change.place_id) for key, e in sorted(events.items()) if isinstance(e.change, ReactionAdded)]
+    taken = sorted(key for key, e in events.items() if isinstance(e.change, ReactionsRemoved))
+    changed: set[tuple[object, ...]] = set()
+    if added:
+        changed |= {tuple(row) for row in await conn.fetch(ADD_REACTIONS_SQL, *map(list, zip(*added, strict=True)))}
+    if taken:
+        changed |= {tuple(row) for row in await conn.fetch(TAKE_REACTIONS_SQL, *map(list, zip(*taken, strict=True)))}
+    return {id(event) for key, event in events.items() if key not in changed}
 
 
-async def _raise_targets(conn: Db, events: Sequence[Incoming]) -> None:
-    newest: dict[tuple[int, int], int] = {}
-    for event in events:
-        if event.kind == "MESSAGE_CREATE" and event.place_id is not None and event.message_id is not None:
-            key = (event.space_id, event.place_id)
-            newest[key] = max(newest.get(key, 0), event.message_id)
-    if newest:
-        keys = sorted(newest)
-        await conn.execute(RAISE_TARGETS_SQL, [k[0] for k in keys], [k[1] for k in keys], [newest[k] for k in keys])
-
-
-# Addressed messages wait for the router, once each; one notification a commit wakes it (I14).
-FILL_INBOX_SQL: Final = """
-WITH added AS (
-    INSERT INTO discord_inbox (space_id, place_id, message_id, author_id, reason)
-    SELECT space_id, place_id, message_id, author_id, reason
-    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
-      WITH ORDINALITY AS i (space_id, place_id, message_id, author_id, reason, n)
-    ORDER BY n
-    ON CONFLICT (space_id, message_id) DO NOTHING
-    RETURNING inbox_id
-)
-SELECT pg_notify('muninn_inbox', '') FROM (SELECT count(*) AS n FROM added) AS a WHERE n > 0
-"""
-
-
-async def _fill_inbox(conn: Db, events: Sequence[Incoming]) -> bool:
-    rows = [
-        (e.space_id, e.change.place_id, e.change.message_id, e.change.author_id, e.addressed)
-        for e in events
-        if e.addressed is not None and isinstance(e.change, MessageSeen)
-    ]
-    if not rows:
-        return False
-    return bool(await conn.fetch(FILL_INBOX_SQL, *map(list, zip(*rows, strict=True))))
-
-
-# Our own message came back from the gateway with its nonce: the write was applied, whatever its response said (I4).
+# Our own message came back from the gateway with its nonce: the write was applied, whatever its response said (I4), and
+# the message is the turn's, whose worker may have died before it could say so.
 SETTLE_ECHOES_SQL: Final = """
-UPDATE action_receipts r SET state = 'applied', external_id = e.message_id, settled_at = now()
-FROM unnest($1::text[], $2::bigint[]) AS e (nonce, message_id)
-WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown')
+WITH settled AS (
+    UPDATE action_receipts r SET state = 'applied', external_id = e.message_id, settled_at = now()
+    FROM unnest($1::text[], $2::bigint[]) AS e (nonce, message_id)
+    WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown')
+    RETURNING r.space_id, r.external_id, r.turn_id
+)
+UPDATE chat_messages c SET turn_id = s.turn_id
+FROM settled s WHERE c.space_id = s.space_id AND c.message_id = s.external_id
 """
 
 
