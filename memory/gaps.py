@@ -34,10 +34,18 @@ UPDATE place_cursors SET backfill_after = newest_id
 WHERE backfill_after IS NULL AND gone_at IS NULL AND (mod(space_id >> 22, $2) = $1 OR ($1 = 0 AND space_id = place_id))
 """
 
-# Without a time of its own, a gap begins with the newest event that was committed.
+# Without a time of its own, a gap begins a minute before the newest message that came by the gateway and was committed,
+# for messages of different places need not come in the order of their ids; but not before the first event of all.
+# By Discord's own clock, since that is what it is compared with, and what waited in our queue at the end is older than
+# the last commit. What we said ourselves tells nothing of what came: a turn may be taken up, and answered, before the
+# first dispatch of a new session.
 OPEN_GAP_SQL: Final = """
 INSERT INTO gateway_gaps (shard_id, reason, since, dropped)
-SELECT $1, $2, coalesce($3, (SELECT received_at FROM discord_events ORDER BY event_id DESC LIMIT 1), now()), $4
+SELECT $1, $2, coalesce($3, greatest(
+    (SELECT least(received_at, to_timestamp(((message_id >> 22) + 1420070400000) / 1000.0)) - interval '1 minute'
+     FROM discord_events WHERE kind = 'MESSAGE_CREATE' AND source = 'gateway' ORDER BY event_id DESC LIMIT 1),
+    (SELECT received_at FROM discord_events ORDER BY event_id LIMIT 1)
+), now()), $4
 """
 
 
@@ -80,17 +88,19 @@ async def places_behind(conn: Db, *, limit: int) -> tuple[Behind, ...]:
     )
 
 
-# Places that are not known yet get a cursor at the gap's start; those known keep theirs.
+# Places that are not known yet get a cursor at the gap's start. One that is known may be so by a live message alone,
+# which came after the gap: then too it is fetched from the gap's start.
 ADD_CURSORS_SQL: Final = """
-INSERT INTO place_cursors (space_id, place_id, newest_id, backfill_after)
+INSERT INTO place_cursors AS c (space_id, place_id, newest_id, backfill_after)
 SELECT space_id, place_id, after, after
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS p (space_id, place_id, after)
-ON CONFLICT (space_id, place_id) DO NOTHING
+ON CONFLICT (space_id, place_id) DO UPDATE SET backfill_after = EXCLUDED.backfill_after
+WHERE c.gone_at IS NULL AND (c.backfill_after IS NULL OR c.backfill_after > EXCLUDED.backfill_after)
 """
 
 
 async def add_cursors(conn: Db, places: Sequence[Behind]) -> None:
-    """Make sure that each of `places` has a cursor to fetch from."""
+    """Make sure that each of `places` is fetched from where it says, or from before."""
     await conn.execute(
         ADD_CURSORS_SQL,
         [place.space_id for place in places],
