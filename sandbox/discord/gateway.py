@@ -111,7 +111,9 @@ async def _finish(connection: Connection, writer: asyncio.Task[None]) -> None:
     if connection.closing:
         await asyncio.wait((writer,), timeout=1.0)
     writer.cancel()
-    await asyncio.gather(writer, return_exceptions=True)
+    (ended,) = await asyncio.gather(writer, return_exceptions=True)
+    if isinstance(ended, Exception) and not isinstance(ended, ConnectionError):
+        raise ended  # a client that went away is no news, anything else is a fault of the sandbox
 
 
 class _Talk:

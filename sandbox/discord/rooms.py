@@ -214,22 +214,17 @@ class Rooms:
         Raises NotPermitted without the permission, Misuse where a thread cannot be, Refusal 160004 for a message
         that has one.
         """
-        parent = origin.channel if isinstance(origin, Message) else origin
-        if parent.guild is None or parent.kind not in _THREAD_PARENTS:
-            raise Misuse(f"there can be no thread in {parent}")
-        need = Permission.CREATE_PRIVATE_THREADS if private else Permission.CREATE_PUBLIC_THREADS
-        if need not in parent.permissions_of(owner):
-            raise NotPermitted(f"{owner} lacks {need.name} in {parent}")
         starter = origin if isinstance(origin, Message) else None
-        if starter is not None and starter.thread is not None:
-            raise Refusal(400, 160004, "A thread has already been created for this message")
-        world, now = self._world, self._world.clock.now()
+        parent = origin.channel if isinstance(origin, Message) else origin
+        guild = _check_thread(parent, starter, owner, private=private)
+        now = self._world.clock.now()
+        kind = Kind.NEWS_THREAD if parent.kind is Kind.NEWS else Kind.THREAD
         thread = Thread(
-            world,
-            world.ids.next() if starter is None else starter.id,
-            Kind.PRIVATE_THREAD if private else Kind.NEWS_THREAD if parent.kind is Kind.NEWS else Kind.THREAD,
+            self._world,
+            self._world.ids.next() if starter is None else starter.id,
+            Kind.PRIVATE_THREAD if private else kind,
             name,
-            parent.guild,
+            guild,
             parent,
             owner=owner,
             starter=starter,
@@ -239,9 +234,9 @@ class Rooms:
             created_at=now,
         )
         thread.joined[owner.id] = now
-        world.channels[thread.id] = parent.guild.threads[thread.id] = thread
+        self._world.channels[thread.id] = guild.threads[thread.id] = thread
         body = payloads.thread(thread, newly_created=True)
-        world.publish("THREAD_CREATE", body, guild=parent.guild, channel=thread)
+        self._world.publish("THREAD_CREATE", body, guild=guild, channel=thread)
         if announce:
             self._announce_thread(thread, parent, starter)
         return thread
@@ -311,3 +306,15 @@ class Rooms:
 
 def _role_body(role: Role) -> Payload:
     return {"guild_id": str(role.guild.id), "role": payloads.role(role)}
+
+
+def _check_thread(parent: Channel, starter: Message | None, owner: User, *, private: bool) -> Guild:
+    """The guild in which the thread can be; raises as ``start_thread`` says."""
+    if parent.guild is None or parent.kind not in _THREAD_PARENTS:
+        raise Misuse(f"there can be no thread in {parent}")
+    need = Permission.CREATE_PRIVATE_THREADS if private else Permission.CREATE_PUBLIC_THREADS
+    if need not in parent.permissions_of(owner):
+        raise NotPermitted(f"{owner} lacks {need.name} in {parent}")
+    if starter is not None and starter.thread is not None:
+        raise Refusal(400, 160004, "A thread has already been created for this message")
+    return parent.guild

@@ -85,7 +85,7 @@ class Speech:
         channel = place.as_channel()
         most, whose = (BOT_LENGTH, "a bot's") if author.bot else (NITRO_LENGTH, "Nitro's")
         if len(text) > most:
-            raise Misuse(f"nobody can post {len(text)} characters; {most} is {whose} limit")
+            raise Misuse(f"{author} cannot post {len(text)} characters; {most} is {whose} limit")
         if author.webhook_id is None:
             try:
                 self.must_speak(author, channel)
