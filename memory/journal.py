@@ -117,7 +117,8 @@ async def write_group(conn: Db, group: Sequence[Incoming]) -> Written:
 # One round trip for what most groups need. Each event is kept once, in the order of the group; of those that are new,
 # messages that were never heard of are inserted, the places' marks are raised (how far the journal reaches, and what
 # memory has yet to read: both only rise), and addressed messages wait for the router, whom one notification a commit
-# wakes (I14). Rows that several writers may touch are taken in one order everywhere, so that they cannot deadlock.
+# wakes (I14). What we said ourselves does not raise the journal's mark: what others said just before it may still be on
+# its way here. Rows that several writers may touch are taken in one order everywhere, so that they cannot deadlock.
 INSERT_EVENTS_SQL: Final = """
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
@@ -143,12 +144,14 @@ WITH given AS MATERIALIZED (
     ON CONFLICT (space_id, message_id) DO NOTHING
     RETURNING space_id, message_id
 ), newest AS MATERIALIZED (
-    SELECT space_id, place_id, max(message_id) AS newest_id FROM new
+    SELECT space_id, place_id, max(message_id) AS newest_id,
+           max(message_id) FILTER (WHERE source <> 'action') AS heard_id
+    FROM new
     WHERE kind = 'MESSAGE_CREATE' AND place_id IS NOT NULL AND message_id IS NOT NULL
     GROUP BY space_id, place_id
 ), cursors AS (
     INSERT INTO place_cursors AS c (space_id, place_id, newest_id)
-    SELECT space_id, place_id, newest_id FROM newest ORDER BY space_id, place_id
+    SELECT space_id, place_id, heard_id FROM newest WHERE heard_id IS NOT NULL ORDER BY space_id, place_id
     ON CONFLICT (space_id, place_id) DO UPDATE SET newest_id = EXCLUDED.newest_id, gone_at = NULL
     WHERE c.newest_id < EXCLUDED.newest_id
 ), targets AS (
