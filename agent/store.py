@@ -43,7 +43,8 @@ class StoredRun:
     resumed: bool
 
 
-# Begin a turn's run, or find the one that was cut off.
+# Begin a turn's run, or find the one that was cut off. The commit need not wait for the disk: lost with a crash of the
+# server before a step was saved, the run has said and done nothing, and is begun again.
 BEGIN_RUN_SQL = """
 WITH made AS (
     INSERT INTO agent_runs (space_id, turn_id, model, prompt)
@@ -51,9 +52,9 @@ WITH made AS (
     ON CONFLICT (turn_id) WHERE state = 'running' DO NOTHING
     RETURNING run_id
 )
-SELECT run_id, NULL AS prompt, false AS resumed FROM made
+SELECT run_id, NULL AS prompt, false AS resumed, set_config('synchronous_commit', 'off', true) FROM made
 UNION ALL
-SELECT run_id, prompt::text, true FROM agent_runs
+SELECT run_id, prompt::text, true, NULL FROM agent_runs
 WHERE turn_id = $2 AND state = 'running' AND NOT EXISTS (SELECT FROM made)
 """
 

@@ -1,6 +1,7 @@
 """Delivery: the parts of a composed answer go out in order, each once, and are journalled as ours (I3, I4)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 import structlog
@@ -148,7 +149,9 @@ class Delivery:
         payload = dict(outcome.message or {})
         if turn.space_id != turn.place_id:
             payload.setdefault("guild_id", str(turn.space_id))
-        await write_group(conn, read(Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action"), self._me))
+        events = read(Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action"), self._me)
+        # Its receipt is settled in this very transaction, by what the response said.
+        await write_group(conn, [replace(event, nonce=None) for event in events])
         await conn.execute(LINK_ANSWER_SQL, turn.space_id, message_id, turn.turn_id)
 
     async def _end(

@@ -56,6 +56,8 @@ WHERE i.state = 'waiting' ORDER BY i.inbox_id LIMIT $1 FOR UPDATE OF i SKIP LOCK
 """
 
 # Make turns of the claimed items, each with its trigger, and mark the items routed; one notification wakes the workers.
+# The commit need not wait for the disk: lost with a crash of the server, the items wait in the inbox again, and the
+# claim of a turn, which waits, takes this with it.
 ADD_TURNS_SQL: Final = """
 WITH given AS (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
@@ -73,7 +75,8 @@ WITH given AS (
 ), routed AS (
     UPDATE discord_inbox i SET state = 'routed' FROM given g WHERE i.inbox_id = g.inbox_id
 )
-SELECT count(*) AS turns, pg_notify('muninn_turns', '') AS woken FROM added
+SELECT count(*) AS turns, pg_notify('muninn_turns', '') AS woken, set_config('synchronous_commit', 'off', true)
+FROM added
 """
 
 

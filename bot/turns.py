@@ -148,23 +148,21 @@ async def release(conn: Db, turn: Turn, *, after_s: float) -> None:
     await conn.execute(RELEASE_SQL, turn.turn_id, turn.lease_no, after_s)
 
 
-# Commit to an answer, if the turn is still ours and wanted.
+# Commit to an answer, if the turn is still ours and wanted (else no row comes back): its parts, each with the receipt of
+# its sending.
 COMPOSE_SQL: Final = """
-UPDATE turns SET state = 'composed', outcome = $3, end_reason = $4, composed_at = now()
-WHERE turn_id = $1 AND lease_no = $2 AND state = 'running' AND cancel_requested_at IS NULL
-RETURNING true
-"""
-
-# The parts, each with the receipt of its sending.
-ADD_PARTS_SQL: Final = """
-WITH given AS (
-    SELECT part, content, nonce, args, digest
-    FROM unnest($5::int[], $6::text[], $7::text[], $8::text[], $9::bytea[]) AS p (part, content, nonce, args, digest)
+WITH composed AS (
+    UPDATE turns SET state = 'composed', outcome = $5, end_reason = $6, composed_at = now()
+    WHERE turn_id = $1 AND lease_no = $2 AND state = 'running' AND cancel_requested_at IS NULL
+    RETURNING turn_id, space_id, place_id, trigger_id
+), given AS (
+    SELECT * FROM composed,
+      unnest($3::int[], $4::text[], $7::text[], $8::text[], $9::bytea[]) AS p (part, content, nonce, args, digest)
 ), stored AS (
-    INSERT INTO turn_parts (turn_id, part, content, nonce) SELECT $1, part, content, nonce FROM given
+    INSERT INTO turn_parts (turn_id, part, content, nonce) SELECT turn_id, part, content, nonce FROM given
 )
 INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, turn_id, nonce)
-SELECT $2, $3, $4, 'send_part', digest, args::jsonb, $1, nonce FROM given
+SELECT space_id, place_id, trigger_id, 'send_part', digest, args::jsonb, turn_id, nonce FROM given
 RETURNING receipt_id, nonce
 """
 
@@ -174,23 +172,23 @@ async def compose(conn: Db, turn: Turn, parts: Sequence[str], *, outcome: Outcom
 
     Raises TurnLost if the turn is no longer ours or no longer wanted.
     """
-    if await conn.fetchval(COMPOSE_SQL, turn.turn_id, turn.lease_no, outcome, reason) is None:
-        raise TurnLost(turn.turn_id)
     numbers = list(range(len(parts)))
     nonces = [nonce(turn, number) for number in numbers]
     args = [orjson.dumps({"part": number}) for number in numbers]
     rows = await conn.fetch(
-        ADD_PARTS_SQL,
+        COMPOSE_SQL,
         turn.turn_id,
-        turn.space_id,
-        turn.place_id,
-        turn.trigger_id,
+        turn.lease_no,
         numbers,
         list(parts),
+        outcome,
+        reason,
         nonces,
         [arg.decode() for arg in args],
         [blake2b(arg, digest_size=16).digest() for arg in args],
     )
+    if not rows:
+        raise TurnLost(turn.turn_id)
     receipts = {row["nonce"]: row["receipt_id"] for row in rows}
     return tuple(
         Part(number, parts[number], Receipt(receipts[n], "intended", n, None, None, 0.0, fresh=True))
