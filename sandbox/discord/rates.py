@@ -6,6 +6,7 @@ Source: https://discord.com/developers/docs/topics/rate-limits. Generous unless 
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from dataclasses import dataclass
 
@@ -46,7 +47,7 @@ class Verdict:
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(self.remaining),
             "X-RateLimit-Reset": f"{self.resets_at:.3f}",
-            "X-RateLimit-Reset-After": f"{self.reset_after:.3f}",
+            "X-RateLimit-Reset-After": f"{_milliseconds(self.reset_after):.3f}",
             "X-RateLimit-Bucket": self.bucket,
         }
         if self.retry_after is not None:
@@ -55,6 +56,11 @@ class Verdict:
             if self.is_global:
                 named["X-RateLimit-Global"] = "true"
         return named
+
+
+def _milliseconds(seconds: float) -> float:
+    """Rounded up: who waits as long as it was told is not too early."""
+    return math.ceil(seconds * 1000) / 1000
 
 
 class Rates:

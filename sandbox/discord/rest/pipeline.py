@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import mimetypes
 import re
 import socket
@@ -122,7 +123,8 @@ class Pipeline:
 
 
 def _slow_down(retry_after: float, is_global: bool) -> Payload:
-    return {"message": "You are being rate limited.", "retry_after": round(retry_after, 3), "global": is_global}
+    wait = math.ceil(retry_after * 1000) / 1000
+    return {"message": "You are being rate limited.", "retry_after": wait, "global": is_global}
 
 
 async def _read(request: web.Request, entry: Request) -> Body:

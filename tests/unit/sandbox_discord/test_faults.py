@@ -48,7 +48,7 @@ async def test_a_reordered_event_comes_after_the_next(discord: Discord, shop: Wo
 async def test_a_held_event_waits_and_others_pass_it(discord: Discord, shop: Workshop) -> None:
     async with connected(discord) as bot:
         fault = discord.faults.gateway(where=lambda d: d.get("content") == "one").hold()
-        discord.faults.gateway(where=lambda d: d.get("content") == "two").delay(0.01)
+        discord.faults.gateway(where=lambda d: d.get("content") == "two").delay(0.2)
         await _hear(bot, shop, "one", "two", "three")
         await bot.until(2)
         fault.release()
