@@ -92,6 +92,7 @@ async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncG
                 command_timeout=COMMAND_S,
                 timeout=CONNECT_S,
                 init=know,
+                reset=_as_it_is,
                 server_settings={"application_name": "muninn", "jit": "off"},
             )
         )
@@ -108,6 +109,14 @@ async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncG
         )
         stack.push_async_callback(model.aclose)
         yield _Resources(pool, redis, model, database_url, await ledger_name(pool), backends)
+
+
+async def _as_it_is(_conn: Connection) -> None:
+    """Give a connection back without a round trip: nobody leaves anything on it.
+
+    Settings are local to a transaction; listening and session locks have connections of their own. The pool itself
+    still rolls back a transaction that was left open.
+    """
 
 
 async def _look_around(settings: Settings, redis_url: str) -> None:

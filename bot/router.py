@@ -1,6 +1,7 @@
 """The router: claims what the journal left in the inbox, and makes each addressed message a turn (I3).
 
-Claim, decision and turn are one short transaction, so that a crash leaves the message in the inbox.
+What was decided is one statement, which claims the item by its row lock and makes its turn, so that a crash leaves the
+message in the inbox, and of two routers that looked at the same moment one makes the turn.
 Rate limits act here; a message over a limit is a turn too, told so once a window and else ended in silence.
 """
 
@@ -48,35 +49,39 @@ class Decision:
         return snowflake_time(self.item.message_id)
 
 
-# Claim what waits in the inbox; the row lock is the claim, and it ends with the transaction.
-CLAIM_INBOX_SQL: Final = """
+# What waits in the inbox, to be decided on.
+WAITING_INBOX_SQL: Final = """
 SELECT i.inbox_id, i.space_id, i.place_id, i.message_id, i.author_id, m.deleted_at IS NOT NULL AS gone
 FROM discord_inbox i LEFT JOIN chat_messages m USING (space_id, message_id)
-WHERE i.state = 'waiting' ORDER BY i.inbox_id LIMIT $1 FOR UPDATE OF i SKIP LOCKED
+WHERE i.state = 'waiting' ORDER BY i.inbox_id LIMIT $1
 """
 
-# Make turns of the claimed items, each with its trigger, and mark the items routed; one notification wakes the workers.
-# The commit need not wait for the disk: lost with a crash of the server, the items wait in the inbox again, and the
-# claim of a turn, which waits, takes this with it.
+# Claim what still waits, make a turn of each item with its trigger, and mark it routed; one notification wakes the
+# workers. The commit need not wait for the disk: lost with a crash of the server, the items wait in the inbox again,
+# and the claim of a turn, which does wait, takes this with it.
 ADD_TURNS_SQL: Final = """
-WITH given AS (
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
-                         $8::timestamptz[])
-      AS g (inbox_id, space_id, place_id, author_id, message_id, cancelled, notice, triggered_at)
+WITH held AS MATERIALIZED (
+    SELECT g.*, set_config('synchronous_commit', 'off', true)
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[])
+      AS d (inbox_id, cancelled, notice, triggered_at)
+    CROSS JOIN LATERAL (
+        SELECT i.inbox_id, i.space_id, i.place_id, i.author_id, i.message_id, d.cancelled, d.notice, d.triggered_at
+        FROM discord_inbox i WHERE i.inbox_id = d.inbox_id AND i.state = 'waiting'
+        FOR UPDATE SKIP LOCKED
+    ) AS g
 ), added AS (
     INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, end_reason, notice, triggered_at, ended_at)
     SELECT space_id, place_id, author_id, message_id, CASE WHEN cancelled IS NULL THEN 'queued' ELSE 'cancelled' END,
            cancelled, notice, triggered_at, CASE WHEN cancelled IS NULL THEN NULL ELSE now() END
-    FROM given ORDER BY inbox_id
+    FROM held ORDER BY inbox_id
     ON CONFLICT (space_id, trigger_id) DO NOTHING
     RETURNING turn_id, space_id, trigger_id
 ), triggers AS (
     INSERT INTO turn_triggers (space_id, message_id, turn_id) SELECT space_id, trigger_id, turn_id FROM added
 ), routed AS (
-    UPDATE discord_inbox i SET state = 'routed' FROM given g WHERE i.inbox_id = g.inbox_id
+    UPDATE discord_inbox i SET state = 'routed' FROM held WHERE i.inbox_id = held.inbox_id
 )
-SELECT count(*) AS turns, pg_notify('muninn_turns', '') AS woken, set_config('synchronous_commit', 'off', true)
-FROM added
+SELECT count(*) AS turns, pg_notify('muninn_turns', '') AS woken FROM added
 """
 
 
@@ -112,11 +117,12 @@ class Router:
 
     async def route(self) -> int:
         """Route one batch; gives how many items it had."""
-        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            items = [Item(**dict(row)) for row in await conn.fetch(CLAIM_INBOX_SQL, BATCH)]
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            items = [Item(**dict(row)) for row in await conn.fetch(WAITING_INBOX_SQL, BATCH)]
             if items:
-                await _add_turns(conn, [await self._decide(item) for item in items])
+                decisions = [await self._decide(item) for item in items]
                 crash_point("before_route")
+                await _add_turns(conn, decisions)
         if items:
             crash_point("after_route")
             self._on_turns()
@@ -138,10 +144,6 @@ class Router:
 async def _add_turns(conn: Db, decisions: Sequence[Decision]) -> None:
     columns: list[list[Any]] = [
         [d.item.inbox_id for d in decisions],
-        [d.item.space_id for d in decisions],
-        [d.item.place_id for d in decisions],
-        [d.item.author_id for d in decisions],
-        [d.item.message_id for d in decisions],
         [d.cancelled for d in decisions],
         [d.notice for d in decisions],
         [d.triggered_at for d in decisions],

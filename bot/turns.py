@@ -44,7 +44,11 @@ NONCE_CHARACTERS: Final = 25
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A claimed turn. `overdue`: its trigger is older than the answer window and nothing was composed yet."""
+    """A claimed turn.
+
+    Where nothing was composed yet, it may be `overdue`, its trigger older than the answer window, or `unwanted`, its
+    trigger deleted.
+    """
 
     turn_id: TurnId
     space_id: SpaceId
@@ -57,6 +61,7 @@ class Turn:
     lease_no: int
     attempts: int
     overdue: bool
+    unwanted: bool = False
 
     @property
     def scope(self) -> Scope:
@@ -108,7 +113,8 @@ FROM picked
 WHERE t.turn_id = picked.turn_id
   AND (t.state = 'queued' OR (t.state IN ('running', 'composed', 'delivering') AND t.lease_until < now()))
 RETURNING t.turn_id, t.space_id, t.place_id, t.author_id, t.trigger_id, t.state, t.outcome, t.notice, t.lease_no,
-    t.attempts, t.state = 'running' AND t.triggered_at < now() - make_interval(secs => $3) AS overdue
+    t.attempts, t.state = 'running' AND t.triggered_at < now() - make_interval(secs => $3) AS overdue,
+    t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS unwanted
 """
 
 
@@ -148,8 +154,8 @@ async def release(conn: Db, turn: Turn, *, after_s: float) -> None:
     await conn.execute(RELEASE_SQL, turn.turn_id, turn.lease_no, after_s)
 
 
-# Commit to an answer, if the turn is still ours and wanted (else no row comes back): its parts, each with the receipt of
-# its sending.
+# Commit to an answer, if the turn is still ours and wanted (else no row comes back): its parts, each with the receipt
+# of its sending.
 COMPOSE_SQL: Final = """
 WITH composed AS (
     UPDATE turns SET state = 'composed', outcome = $5, end_reason = $6, composed_at = now()
