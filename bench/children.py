@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -31,18 +31,18 @@ async def child(
     *arguments: str,
     environment: Mapping[str, str],
     log: Path,
-    python_options: Sequence[str] = (),
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
     """`python -m module` while the block runs; standard output is a pipe, standard error goes to `log`.
 
     Variables of ours that stand in the environment of the benchmark itself are not handed on: what is measured is
-    Muninn as it comes.
+    Muninn as it comes. Compiled modules are kept beside `log`, as an installation keeps them beside the sources.
     """
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("MUNINN_", "OPENAI_"))}
+    left_out = ("MUNINN_", "OPENAI_", "PYTHONDONTWRITEBYTECODE")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    clean["PYTHONPYCACHEPREFIX"] = str(log.parent / "compiled")
     with log.open("wb") as sink:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *python_options,
             "-m",
             module,
             *arguments,
@@ -63,4 +63,3 @@ async def child(
         except TimeoutError:
             process.kill()
             await process.wait()
-

@@ -38,7 +38,7 @@ def at_most(value: float) -> Target:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` (0 to 1) of the values lie; the nearest that was measured. Raises ValueError: none."""
+    """The measured value below which `share` (0 to 1) of them lie. Raises ValueError where there are none."""
     if not values:
         raise ValueError("no values")
     return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]

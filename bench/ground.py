@@ -30,9 +30,7 @@ class Ground:
 @asynccontextmanager
 async def open_ground() -> AsyncGenerator[Ground]:
     """Services of its own while the block runs; their data goes with them."""
-    folder = Path(tempfile.mkdtemp(prefix="muninn-bench-"))
-    # PostgreSQL's own user must get through, where root runs it.
-    folder.chmod(0o711)
+    folder = _folder()
     postgres = EmbeddedPostgres(folder, DURABLE, ephemeral=True)
     valkey = EmbeddedValkey(folder, ephemeral=True)
     try:
@@ -44,6 +42,13 @@ async def open_ground() -> AsyncGenerator[Ground]:
     finally:
         await asyncio.gather(asyncio.to_thread(postgres.stop), asyncio.to_thread(valkey.stop))
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="muninn-bench-"))
+    # PostgreSQL's own user must get through, where root runs it.
+    folder.chmod(0o711)
+    return folder
 
 
 async def _check_durable(database_url: str) -> None:

@@ -54,17 +54,20 @@ async def measure(ground: Ground, size: Size = FULL) -> dict[str, float]:
         writer = asyncio.create_task(ingress.run())
         stack.callback(writer.cancel)
         traffic = Traffic(seed=1)
-        await _through_ingress(ingress, warm := traffic.take(size.warm_up))
+        warm, *rounds, paced = [
+            traffic.take(count) for count in (size.warm_up, *[size.events] * size.rounds, int(PACE * size.paced_s))
+        ]
+        await _through_ingress(ingress, warm)
         await _one_by_one(plain, warm)
-        grouped, single = [], []
-        for number in range(size.rounds):
-            events = traffic.take(size.events)
+        grouped: list[float] = []
+        single: list[float] = []
+        for number, events in enumerate(rounds):
             grouped.append(len(events) / await _through_ingress(ingress, events))
             single.append(size.plain_events / await _one_by_one(plain, events[: size.plain_events]))
             progress(
                 f"journal: round {number + 1} of {size.rounds}: {grouped[-1]:,.0f} against {single[-1]:,.0f} events/s"
             )
-        waits = await _paced(ingress, traffic.take(int(PACE * size.paced_s)))
+        waits = await _paced(ingress, paced)
     return {
         "ratio_single_transaction": median([a / b for a, b in zip(grouped, single, strict=True)]),
         "events_per_s": median(grouped),

@@ -120,7 +120,8 @@ class PlainJournal:
         )
 
     async def _message(self, body: Body) -> None:
-        space, place, message, author = (int(i) for i in (body["guild_id"], body["channel_id"], body["id"], body["author"]["id"]))  # fmt: skip
+        space, place, message = int(body["guild_id"]), int(body["channel_id"]), int(body["id"])
+        author = int(body["author"]["id"])
         answered = body.get("message_reference")
         await self._conn.execute(
             MESSAGE_SQL,

@@ -71,8 +71,8 @@ class Side:
         body = cast("Mapping[str, Any]", event.payload)
         if int(body["author"]["id"]) != self.discord.bot.id:
             return
-        trigger = (body.get("message_reference") or {}).get("message_id")
-        waiting = self._waiting.pop(str(trigger), None)
+        reference = cast("Mapping[str, Any]", body.get("message_reference") or {})
+        waiting = self._waiting.pop(str(reference.get("message_id")), None)
         if waiting is not None and not waiting.done():
             waiting.set_result(at)
 

@@ -86,7 +86,7 @@ async def _start_muninn(
     ) as process:
         await connected(side, log)
         async with asyncio.timeout(READY_WITHIN_S):
-            while await conn.fetchval(READIES_SQL) == before:
+            while await conn.fetchval(READIES_SQL) == before:  # noqa: ASYNC110 - only the journal says that it is there
                 await asyncio.sleep(LOOK_EVERY_S)
         ready_s = time.perf_counter() - started
         return Start(ready_s, await _memory_after_an_answer(side, process.pid))
