@@ -99,6 +99,8 @@ class Answerer:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 committed = await turns.composed_parts(conn, turn)
             await self._delivery.deliver(turn, committed)
+        elif turn.unwanted:
+            await self.cancelled(turn)
         elif turn.overdue:
             await self._delivery.expire(turn)
         elif turn.notice is not None:

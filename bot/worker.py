@@ -137,7 +137,9 @@ class Worker:
         try:
             await self._serve(turn)
         except (TurnLost, LeaseLost):
+            # Somebody else has it, and this changes nothing; or it was cancelled meanwhile, and ends with the next claim.
             log.warning("turn.lost")
+            await self._release(turn, after_s=0)
         except asyncio.CancelledError:
             await self._cut_off(turn)
             raise

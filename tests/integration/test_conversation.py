@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from bot.turns import Turn, nonce
+from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
 from sandbox.discord import File, Message
 from sandbox.model import call, empty_answer, rate_limited, reset_connection, say, server_error, stall, truncated
 from tests.harness.stage import Stage
@@ -353,3 +355,36 @@ async def test_an_answer_that_was_cut_off_says_so(stage: Stage) -> None:
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} tell me a story")
         answer = await stage.discord.wait_for_message(reply_to=asked)
     assert answer.content.startswith("Once upon a time\n\n(My answer was longer")
+
+
+async def test_a_deletion_that_nobody_told_the_worker_of_still_cancels(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """I3: the deletion was journalled by another process; the answer cannot be committed any more."""
+
+    def deaf(_worker: object, _turns: object) -> None:
+        """Another process's ingress has nobody here to tell."""
+
+    monkeypatch.setattr("bot.worker.Worker.cancel", deaf)
+    gate = stage.model.hold()
+    async with stage.muninn():
+        asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} oh never mind")
+        await stage.model.wait_for_request()
+        await stage.ada.deletes(asked)
+        await stage.until("SELECT 1 FROM turns WHERE cancel_requested_at IS NOT NULL")
+        gate.release(say("too late"))
+        assert await stage.settled(1) == ["cancelled"]
+    assert stage.discord.bot_messages() == []
+
+
+async def test_a_nonce_is_the_same_for_every_attempt_and_for_nothing_else() -> None:
+    """I3: made from the turn's trigger and the part, at most 25 characters (Discord's limit)."""
+
+    def turn(trigger: int, attempts: int = 1) -> Turn:
+        ids = (TurnId(attempts), SpaceId(1), PlaceId(2), UserId(3), MessageId(trigger))
+        return Turn(*ids, "composed", "answer", None, attempts, attempts, overdue=False)
+
+    made = {nonce(turn(trigger), part) for trigger in range(50) for part in range(10)}
+    assert len(made) == 500
+    assert max(map(len, made)) <= 25
+    assert nonce(turn(7, attempts=1), 3) == nonce(turn(7, attempts=4), 3)

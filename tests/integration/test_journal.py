@@ -309,3 +309,17 @@ async def test_tokens_and_other_peoples_words_do_not_enter_the_ledger(pool: Pool
     for payload in await pool.fetch("SELECT payload::text AS text FROM discord_events"):
         assert "somebody else" not in payload["text"]
         assert "hush" not in payload["text"]
+
+
+async def test_our_own_message_settles_its_receipt_by_its_nonce(pool: Pool) -> None:
+    """I4: a POST's response may be lost; the gateway's echo says that it was applied. Others' nonces say nothing."""
+    await pool.execute(
+        """INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, nonce)
+           VALUES ($1, $2, 1, 'send_part', '\\x00', '{}', 'ours'), ($1, $2, 2, 'send_part', '\\x00', '{}', 'theirs')""",
+        GUILD,
+        GENERAL,
+    )
+    async with ingress(pool) as (one, _):
+        await put(one, create(1, author=ME.user_id, nonce="ours"), create(2, author=ADA, nonce="theirs"))
+    rows = await pool.fetch("SELECT nonce, state, external_id FROM action_receipts ORDER BY nonce")
+    assert [tuple(row) for row in rows] == [("ours", "applied", snowflake(1)), ("theirs", "intended", None)]
