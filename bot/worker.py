@@ -137,7 +137,7 @@ class Worker:
         try:
             await self._serve(turn)
         except (TurnLost, LeaseLost):
-            # Somebody else has it, and this changes nothing; or it was cancelled meanwhile, and ends with the next claim.
+            # Somebody else has it, and this changes nothing; or it was cancelled, and ends with the next claim.
             log.warning("turn.lost")
             await self._release(turn, after_s=0)
         except asyncio.CancelledError:
