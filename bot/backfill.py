@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any, Final, cast
 
 import aiohttp
-import asyncpg
 import discord
 import structlog
 from discord.http import HTTPClient
@@ -21,7 +20,7 @@ from bot.errors import EventDropped
 from bot.events import Dispatch
 from bot.ingress import Ack
 from bot.metrics import BACKFILLED, GAPS
-from memory.database import Pool, is_passing
+from memory.database import BORROW_S, Pool
 from memory.gaps import Behind, OpenGap, add_cursors, caught_up, close_gaps, open_gaps, places_behind
 from memory.ids import MessageId, PlaceId, SpaceId, time_snowflake
 
@@ -73,7 +72,6 @@ class Backfill:
         self._guilds: dict[int, _Guild] = {}
         self._guilds_changed = asyncio.Event()
         self._woken = asyncio.Event()
-        self._woken.set()
         self.idle = asyncio.Event()
 
     def note_guild(self, data: Mapping[str, Any]) -> None:
@@ -93,23 +91,36 @@ class Backfill:
         self._woken.set()
 
     async def run(self) -> None:
-        """Close gaps for ever. Raises what PostgreSQL raises; whoever runs it starts it again."""
+        """Close gaps for ever. Raises what PostgreSQL raises; whoever runs it starts it again.
+
+        It begins when the first session has opened its gap: those that an earlier process left open are closed with
+        it, for only a session's GUILD_CREATEs tell of the places that are new.
+        """
         while True:
             await self._woken.wait()
             self._woken.clear()
-            async with self._pool.acquire() as conn:
-                gaps = await open_gaps(conn, self._shard_id)
-            if gaps and not await self._close(gaps):
+            try:
+                done = await self._close_all()
+            except BaseException:
+                # The gaps are still open, for the next run.
+                self._woken.set()
+                raise
+            if not done:
                 await asyncio.sleep(RETRY_S)
                 self._woken.set()
             elif not self._woken.is_set():
                 self.idle.set()
 
+    async def _close_all(self) -> bool:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            gaps = await open_gaps(conn, self._shard_id)
+        return not gaps or await self._close(gaps)
+
     async def _close(self, gaps: Sequence[OpenGap]) -> bool:
         """Fetch what `gaps` may hide; False if something has to be tried again."""
         await self._guilds_settled()
         await self._find_new_places(min(gap.since for gap in gaps))
-        async with self._pool.acquire() as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
             behind = await places_behind(conn, limit=self._most_places)
         slots = asyncio.Semaphore(AT_ONCE)
         results: list[_Fetched] = []
@@ -126,7 +137,7 @@ class Backfill:
             return False
         incomplete = sum(result.incomplete for result in results)
         crash_point("before_gap_closed")
-        async with self._pool.acquire() as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
             await close_gaps(conn, gaps, recovered=recovered, incomplete=incomplete)
         GAPS.labels("closed").inc(len(gaps))
         log.info("backfill.done", places=len(behind), recovered=recovered, incomplete=incomplete)
@@ -152,7 +163,7 @@ class Backfill:
                 if place.last_message_id > after
             ]
         if found:
-            async with self._pool.acquire() as conn:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
                 await add_cursors(conn, found)
 
     async def _fetch(self, place: Behind) -> "_Fetched":
@@ -165,22 +176,20 @@ class Backfill:
                 recovered += await self._journal(place, cast("list[dict[str, Any]]", page))
                 crash_point("after_page")
                 if len(page) < PAGE:
-                    async with self._pool.acquire() as conn:
+                    async with self._pool.acquire(timeout=BORROW_S) as conn:
                         await caught_up(conn, place)
                     return _Fetched(recovered)
                 after = MessageId(max(int(message["id"]) for message in page))
         except (discord.Forbidden, discord.NotFound) as error:
             log.warning("backfill.unreadable", place_id=place.place_id, code=error.code)
-            async with self._pool.acquire() as conn:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
                 await caught_up(conn, place, gone=True)
             return _Fetched(recovered, incomplete=1)
         except (discord.HTTPException, aiohttp.ClientError, OSError, EventDropped) as error:
-            if is_passing(error) and isinstance(error, asyncpg.PostgresError):
-                raise
             log.warning("backfill.failed", place_id=place.place_id, error=type(error).__name__, retry_in_s=RETRY_S)
             return _Fetched(recovered, again=True)
         log.warning("backfill.bounded", place_id=place.place_id, messages=recovered)
-        async with self._pool.acquire() as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
             await caught_up(conn, place)
         return _Fetched(recovered, incomplete=1)
 

@@ -42,7 +42,7 @@ WHERE backfill_after IS NULL AND gone_at IS NULL AND (mod(space_id >> 22, $2) = 
 OPEN_GAP_SQL: Final = """
 INSERT INTO gateway_gaps (shard_id, reason, since, dropped)
 SELECT $1, $2, coalesce($3, greatest(
-    (SELECT least(received_at, to_timestamp(((message_id >> 22) + 1420070400000) / 1000.0)) - interval '1 minute'
+    (SELECT to_timestamp(((message_id >> 22) + 1420070400000) / 1000.0) - interval '1 minute'
      FROM discord_events WHERE kind = 'MESSAGE_CREATE' AND source = 'gateway' ORDER BY event_id DESC LIMIT 1),
     (SELECT received_at FROM discord_events ORDER BY event_id LIMIT 1)
 ), now()), $4
