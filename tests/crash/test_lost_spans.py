@@ -101,6 +101,25 @@ async def test_what_waits_in_a_new_place_is_found_though_later_events_are_commit
         await _journalled(stage, lost)
 
 
+async def test_a_gap_that_a_crash_left_open_waits_for_the_session(stage: Stage, tmp_path: Path) -> None:
+    """I1: which places are new is told by a session alone; until there is one, no gap can be called closed."""
+    quiet = stage.guild.create_channel("quiet")
+    async with open_processes(stage, tmp_path) as processes:
+        first = processes.start(**QUICK)
+        await _caught_up(stage)
+        await _kill(first)
+        missed = await stage.bob.says(quiet, "nobody is listening")
+        stage.discord.clock.advance(120)
+        second = processes.start(**QUICK)
+        await second.says("muninn.ready")
+        await _journalled(stage, await stage.bob.says(stage.general, "heard"))
+        await _kill(second)
+        for name in ("READY", "GUILD_CREATE"):
+            stage.discord.faults.gateway(name).delay(2.5)
+        await processes.start(**QUICK).says("muninn.ready")
+        await _journalled(stage, missed)
+
+
 async def test_a_part_that_was_posted_and_deleted_while_muninn_was_down_is_not_posted_again(
     stage: Stage, tmp_path: Path
 ) -> None:
