@@ -11,6 +11,8 @@ MOST_CHARACTERS: Final = 2000
 
 _FENCE: Final = re.compile(r"^(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n`]*)$")
 
+_MARK: Final = re.compile(r" {0,3}(?:`{3}|~{3})")
+
 # What the eye does not see: a message of nothing else is empty to Discord, or to its reader.
 _INVISIBLE: Final = re.compile(r"[\s\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u00ad]+")
 
@@ -81,6 +83,10 @@ def _fence_after(fence: tuple[str, str] | None, line: str) -> tuple[str, str] | 
 def _cut(line: str, room: int) -> tuple[str, str]:
     """Cut one overlong line after the last space that fits, unless that would leave less than half a part."""
     at = line.rfind(" ", room // 2, room + 1)
-    if at <= 0:
-        return line[:room], line[room:]
-    return line[:at], line[at + 1 :]
+    if at > 0 and not _MARK.match(line, at + 1):
+        return line[:at], line[at + 1 :]
+    # What was in the middle of a line must not become a fence by standing at the beginning of one.
+    at = room
+    while at > 1 and _MARK.match(line, at):
+        at -= 1
+    return line[:at], line[at:]

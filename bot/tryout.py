@@ -45,12 +45,30 @@ async def try_out(settings: Settings, *, chat: bool = True) -> None:
         bot = await stack.enter_async_context(_bot(environment, log, drain_s=settings.drain_s))
         await _await_ready(bot, world, log)
         if chat:
-            await world.chat()
+            await _chat(world, bot, log)
         else:
             for name, value in sorted(environment.items()):
                 typer.echo(f"{name}={value}")
             await bot.wait()
-            raise StartupFault(f"Muninn ended ({_last_words(log)}); its log is {log}.")
+            raise _ended(log)
+
+
+async def _chat(world: Sandbox, bot: asyncio.subprocess.Process, log: Path) -> None:
+    """The prompt, for as long as there is somebody to talk to."""
+    chat, ended = asyncio.ensure_future(world.chat()), asyncio.ensure_future(bot.wait())
+    try:
+        await asyncio.wait([chat, ended], return_when=asyncio.FIRST_COMPLETED)
+        if not chat.done():
+            raise _ended(log)
+        chat.result()
+    finally:
+        for task in (chat, ended):
+            task.cancel()
+        await asyncio.wait([chat, ended])
+
+
+def _ended(log: Path) -> StartupFault:
+    return StartupFault(f"Muninn ended ({_last_words(log)}); its log is {log}.")
 
 
 @asynccontextmanager

@@ -22,9 +22,9 @@ def _metric(name: str, **labels: str) -> float:
 
 
 @pytest.fixture
-async def postgres(tmp_path: Path) -> AsyncGenerator[EmbeddedPostgres]:
+async def postgres(service_folder: Path) -> AsyncGenerator[EmbeddedPostgres]:
     """A server of the test's own, which it may stop and start."""
-    server = EmbeddedPostgres(tmp_path, FAST)
+    server = EmbeddedPostgres(service_folder, FAST)
     await asyncio.to_thread(server.start)
     await ensure_database(server, "muninn")
     conn = await asyncpg.connect(server.url())
@@ -88,10 +88,10 @@ async def test_a_queue_that_overflows_meanwhile_is_filled_from_discord(
     assert gap["dropped"] > 0
 
 
-async def test_without_redis_everything_still_happens_once(stage: Stage, tmp_path: Path) -> None:
+async def test_without_redis_everything_still_happens_once(stage: Stage, service_folder: Path) -> None:
     """I2: Redis saves work and proves nothing; rate limits are counted in the process meanwhile."""
     stage.model.default(say("yes"))
-    valkey = EmbeddedValkey(tmp_path)
+    valkey = EmbeddedValkey(service_folder)
     await asyncio.to_thread(valkey.start)
     mention = stage.discord.bot.mention
     errors_before = _metric("muninn_redis_errors_total")

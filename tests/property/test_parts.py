@@ -85,6 +85,17 @@ def test_a_code_block_over_several_parts_keeps_its_language() -> None:
     assert parts[-1].endswith("Done.")
 
 
+def test_a_cut_makes_no_fence_of_what_stood_within_a_line() -> None:
+    """Three backticks in the middle of a long line are no code block's end, wherever the cut falls."""
+    for size in range(20, 160):
+        for mark in ("```py", " ```", "~~~", "``````"):
+            text = "```py\n" + "x" * size + mark + "y" * 50
+            parts = split(text, 40)
+            assert "".join(part.removeprefix("```py\n").removesuffix("\n```") for part in parts).replace(" ", "") == (
+                "x" * size + mark.strip() + "y" * 50
+            )
+
+
 def test_edges_around_the_limit() -> None:
     """Texts of just about 2,000 characters, with and without a fence that has to be closed."""
     for size in range(1985, 2015):
