@@ -93,7 +93,12 @@ async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncG
                 timeout=CONNECT_S,
                 init=know,
                 reset=_as_it_is,
-                server_settings={"application_name": "muninn", "jit": "off"},
+                # Most arguments are arrays, whose length makes a plan of their own look cheaper than it is to make.
+                server_settings={
+                    "application_name": "muninn",
+                    "jit": "off",
+                    "plan_cache_mode": "force_generic_plan",
+                },
             )
         )
         stack.callback(pool.terminate)
