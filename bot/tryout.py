@@ -141,5 +141,6 @@ async def _await_ready(bot: asyncio.subprocess.Process, world: Sandbox, log: Pat
 
 
 def _last_words(log: Path) -> str:
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1].strip().removeprefix("muninn: ").rstrip(".") if lines else "it logged nothing"
+    """The sentence with which it ended, if it had the time to say one."""
+    said = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("muninn: ")]
+    return said[-1].removeprefix("muninn: ").strip().rstrip(".") if said else "it gave no reason"
