@@ -97,6 +97,7 @@ class Ingress:
         self._has_room = asyncio.Event()
         self._has_room.set()
         self._sessions = 0
+        self._noting: asyncio.Task[None] | None = None
 
     def accept(self, dispatch: Dispatch) -> asyncio.Future[Ack] | None:
         """Take a dispatch. Never blocks and never raises.
@@ -131,18 +132,25 @@ class Ingress:
 
     async def run(self) -> None:
         """Journal what arrives, for ever. Cancel it to stop; what is then still queued was never acknowledged."""
-        while True:
-            await self._arrived.wait()
-            self._arrived.clear()
-            while self._queue:
-                if isinstance(self._queue[0], _Gap):
-                    await self._open_gap(self._queue[0])
-                else:
-                    await self._write(self._take())
-                QUEUE_DEPTH.set(len(self._queue))
-                if len(self._queue) <= self._most_queued // 2:
-                    self._has_room.set()
-            self._idle.set()
+        try:
+            while True:
+                await self._arrived.wait()
+                self._arrived.clear()
+                await self._empty_queue()
+                self._idle.set()
+        finally:
+            if self._noting is not None:
+                self._noting.cancel()
+
+    async def _empty_queue(self) -> None:
+        while self._queue:
+            if isinstance(self._queue[0], _Gap):
+                await self._open_gap(self._queue[0])
+            else:
+                await self._write(self._take())
+            QUEUE_DEPTH.set(len(self._queue))
+            if len(self._queue) <= self._most_queued // 2:
+                self._has_room.set()
 
     def _enqueue(self, event: Incoming, *, malformed: str | None = None) -> asyncio.Future[Ack]:
         future: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
@@ -235,7 +243,13 @@ class Ingress:
         GROUP_SIZE.observe(len(group))
         self._settle(group, written)
         crash_point("after_commit")
-        await self._seen.note([_seen_key(event) for event in events])
+        await self._note([_seen_key(event) for event in events])
+
+    async def _note(self, keys: Sequence[str]) -> None:
+        """Tell Redis, beside the next group and at most one behind: until it knows, it only saves no work (I2)."""
+        if self._noting is not None:
+            await asyncio.wait([self._noting])
+        self._noting = asyncio.create_task(self._seen.note(keys), name="note-seen")
 
     def _settle(self, group: list[_Queued], written: Written) -> None:
         for item in group:

@@ -6,7 +6,7 @@ A hit saves work. A miss, an error or a slow answer proves nothing and costs onl
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 
 import structlog
 from redis.asyncio import Redis
@@ -18,6 +18,15 @@ from memory.database import Db
 log = structlog.get_logger(__name__)
 
 KEEP_S: Final = 3600
+# One command for a group: as many commands as keys cost more than journalling the group does.
+_KNOWN: Final = """
+local known = {}
+for at, key in ipairs(KEYS) do
+    if redis.call('EXISTS', key) == 1 then known[#known + 1] = at end
+end
+return known
+"""
+_NOTE: Final = "for _, key in ipairs(KEYS) do redis.call('SET', key, '1', 'EX', ARGV[1]) end"
 DEADLINE_S: Final = 0.25
 PAUSE_S: Final = 5.0
 
@@ -48,11 +57,11 @@ class Seen:
             return frozenset()
         try:
             async with asyncio.timeout(DEADLINE_S):
-                values = await self._redis.mget([self._prefix + key for key in keys])
+                answer = await self._redis.eval(_KNOWN, len(keys), *[self._prefix + key for key in keys])
         except (RedisError, OSError, TimeoutError) as error:
             self._pause(error)
             return frozenset()
-        return frozenset(key for key, value in zip(keys, values, strict=True) if value is not None)
+        return frozenset(keys[at - 1] for at in cast("list[int]", answer))
 
     async def note(self, keys: Sequence[str]) -> None:
         """Remember that `keys` are committed."""
@@ -60,10 +69,7 @@ class Seen:
             return
         try:
             async with asyncio.timeout(DEADLINE_S):
-                pipeline = self._redis.pipeline(transaction=False)
-                for key in keys:
-                    pipeline.set(self._prefix + key, b"1", ex=KEEP_S)
-                await pipeline.execute()
+                await self._redis.eval(_NOTE, len(keys), *[self._prefix + key for key in keys], str(KEEP_S))
         except (RedisError, OSError, TimeoutError) as error:
             self._pause(error)
 
