@@ -101,7 +101,10 @@ async def write_group(conn: Db, group: Sequence[Incoming]) -> Written:
 
     Raises what asyncpg raises: a data error means that one of the events cannot be stored as it is.
     """
-    unique = list({(event.space_id, event.key): event for event in reversed(group)}.values())[::-1]
+    first: dict[tuple[int, str], Incoming] = {}
+    for event in group:
+        first.setdefault((event.space_id, event.key), event)
+    unique = list(first.values())
     unchanged = await _apply_reactions(conn, unique)
     kept = [event for event in unique if id(event) not in unchanged]
     if not kept:
@@ -119,6 +122,7 @@ async def write_group(conn: Db, group: Sequence[Incoming]) -> Written:
 # memory has yet to read: both only rise), and addressed messages wait for the router, whom one notification a commit
 # wakes (I14). What we said ourselves does not raise the journal's mark: what others said just before it may still be on
 # its way here. Rows that several writers may touch are taken in one order everywhere, so that they cannot deadlock.
+# `IN` in a list of columns is looked up in a hash; a join of so few expected rows would compare each with each.
 INSERT_EVENTS_SQL: Final = """
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
@@ -133,8 +137,10 @@ WITH given AS MATERIALIZED (
     FROM given ORDER BY n
     ON CONFLICT (space_id, event_key) DO NOTHING
     RETURNING space_id, event_key
+), marked AS MATERIALIZED (
+    SELECT given.*, (space_id, event_key) IN (SELECT space_id, event_key FROM fresh) AS is_new FROM given
 ), new AS MATERIALIZED (
-    SELECT given.* FROM given JOIN fresh USING (space_id, event_key)
+    SELECT * FROM marked WHERE is_new
 ), said AS (
     INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_kind, author_name, content,
                                reply_to_id, extras, created_at, version_at, edited_at)
@@ -167,9 +173,9 @@ WITH given AS MATERIALIZED (
 ), woken AS MATERIALIZED (
     SELECT a.n, pg_notify('muninn_inbox', '') FROM (SELECT count(*) AS n FROM inbox) AS a WHERE a.n > 0
 )
-SELECT new.space_id, new.event_key, said.message_id IS NOT NULL AS said,
+SELECT space_id, event_key, first AND (space_id, message_id) IN (SELECT space_id, message_id FROM said) AS said,
        (SELECT count(*) FROM woken) > 0 AS inbox_grew
-FROM new LEFT JOIN said ON new.first AND said.space_id = new.space_id AND said.message_id = new.message_id
+FROM new
 """
 
 
@@ -233,7 +239,10 @@ SAVE_REVISIONS_SQL: Final = f"""
 INSERT INTO chat_message_revisions (space_id, message_id, version_at, content)
 SELECT c.space_id, c.message_id, least(c.version_at, m.version_at),
        CASE WHEN m.version_at > c.version_at THEN c.content ELSE m.content END
-FROM {MESSAGE_COLUMNS} JOIN chat_messages c USING (space_id, message_id)
+FROM {MESSAGE_COLUMNS} CROSS JOIN LATERAL (
+    -- The limit keeps it a look at the key for each, also in a plan that was made while the table was small.
+    SELECT * FROM chat_messages c WHERE c.space_id = m.space_id AND c.message_id = m.message_id LIMIT 1
+) AS c
 WHERE c.author_id IS NOT NULL AND c.version_at <> m.version_at
 ON CONFLICT DO NOTHING
 """
