@@ -99,9 +99,10 @@ async def _through_ingress(ingress: Ingress, events: Sequence[Dispatch]) -> floa
     for at in range(0, len(events), BURST):
         acks.extend(ack for event in events[at : at + BURST] if (ack := ingress.accept(event)) is not None)
         await asyncio.sleep(0)
-    found = await asyncio.gather(*acks)
+    # They are acknowledged in order.
+    await acks[-1]
     took = time.perf_counter() - started
-    if "parked" in found:
+    if any(ack.result() == "parked" for ack in acks):
         raise RuntimeError("the journal refused events of the benchmark")
     return took
 

@@ -18,15 +18,19 @@ from memory.database import Db
 log = structlog.get_logger(__name__)
 
 KEEP_S: Final = 3600
-# One command for a group: as many commands as keys cost more than journalling the group does.
+# One command with one argument for a group: packing many costs more than journalling the group does. No event key holds
+# U+0000, for PostgreSQL could not hold it. The keys are not declared to Redis, which only a cluster would ask for.
 _KNOWN: Final = """
 local known = {}
-for at, key in ipairs(KEYS) do
-    if redis.call('EXISTS', key) == 1 then known[#known + 1] = at end
+for key in string.gmatch(ARGV[2], '[^%z]+') do
+    if redis.call('EXISTS', ARGV[1] .. key) == 1 then known[#known + 1] = key end
 end
 return known
 """
-_NOTE: Final = "for _, key in ipairs(KEYS) do redis.call('SET', key, '1', 'EX', ARGV[1]) end"
+_NOTE: Final = """
+for key in string.gmatch(ARGV[2], '[^%z]+') do redis.call('SET', ARGV[1] .. key, '1', 'EX', ARGV[3]) end
+"""
+_BETWEEN: Final = "\0"
 DEADLINE_S: Final = 0.25
 PAUSE_S: Final = 5.0
 
@@ -57,11 +61,12 @@ class Seen:
             return frozenset()
         try:
             async with asyncio.timeout(DEADLINE_S):
-                answer = await self._redis.eval(_KNOWN, len(keys), *[self._prefix + key for key in keys])
+                answer = await self._redis.eval(_KNOWN, 0, self._prefix, _BETWEEN.join(keys))
         except (RedisError, OSError, TimeoutError) as error:
             self._pause(error)
             return frozenset()
-        return frozenset(keys[at - 1] for at in cast("list[int]", answer))
+        known = {key.decode() for key in cast("list[bytes]", answer)}
+        return frozenset(key for key in keys if key in known) if known else frozenset()
 
     async def note(self, keys: Sequence[str]) -> None:
         """Remember that `keys` are committed."""
@@ -69,7 +74,7 @@ class Seen:
             return
         try:
             async with asyncio.timeout(DEADLINE_S):
-                await self._redis.eval(_NOTE, len(keys), *[self._prefix + key for key in keys], str(KEEP_S))
+                await self._redis.eval(_NOTE, 0, self._prefix, _BETWEEN.join(keys), str(KEEP_S))
         except (RedisError, OSError, TimeoutError) as error:
             self._pause(error)
 
