@@ -17,7 +17,7 @@ from bot import parts, turns
 from bot.addressing import Identity
 from bot.crash import crash_point
 from bot.delivery import Delivery
-from bot.events import clean
+from bot.payloads import clean
 from bot.prompt import render
 from bot.turns import Outcome, Part, Turn
 from bot.writes import Writes

@@ -6,14 +6,11 @@ Field names are those of Discord's API v10.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from hashlib import blake2b
-from typing import Any, Final, cast
-
-import orjson
+from typing import Final, cast
 
 from bot.addressing import PERSONAL_TYPES, Identity, addressed
 from bot.errors import MalformedDispatch
+from bot.payloads import Payload, digest, dump, listed, moment, snowflake, subjects, text, without_secrets
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, UserId, snowflake_time
 from memory.journal import (
     AuthorKind,
@@ -25,7 +22,10 @@ from memory.journal import (
     Source,
 )
 
-Payload = Mapping[str, Any]
+MOST_EMOJI: Final = 100
+"""Characters of an emoji: Discord's names have 32, the longest of Unicode's are shorter still."""
+
+MOST_KIND: Final = 100
 
 # Dispatches that are told apart by where they stood in their session: they have no identity of their own, and are
 # never sent again by a later session. THREAD_CREATE also comes when the bot is merely added to a thread.
@@ -73,7 +73,7 @@ def read(dispatch: Dispatch, me: Identity) -> tuple[Incoming, ...]:
         return ()
     try:
         return tuple(_read(dispatch, me))
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise MalformedDispatch(f"{dispatch.kind}: {type(error).__name__}: {error}") from error
 
 
@@ -85,10 +85,10 @@ def _read(dispatch: Dispatch, me: Identity) -> Iterator[Incoming]:
         case "MESSAGE_UPDATE":
             yield _message_update(dispatch, data, me)
         case "MESSAGE_DELETE":
-            yield _message_delete(dispatch, data, int(data["id"]))
+            yield _message_delete(dispatch, data, snowflake(data["id"]))
         case "MESSAGE_DELETE_BULK":
-            for message_id in cast("Sequence[str]", data["ids"]):
-                yield _message_delete(dispatch, data, int(message_id))
+            for message_id in listed(data["ids"]):
+                yield _message_delete(dispatch, data, snowflake(message_id))
         case "MESSAGE_REACTION_ADD" | "MESSAGE_REACTION_REMOVE":
             yield _reaction(dispatch, data)
         case "MESSAGE_REACTION_REMOVE_ALL" | "MESSAGE_REACTION_REMOVE_EMOJI":
@@ -107,13 +107,13 @@ def space_of(data: Payload) -> SpaceId:
     """The guild, else the channel of a DM, else the application's own space."""
     guild_id, channel_id = data.get("guild_id"), data.get("channel_id")
     if guild_id is not None:
-        return SpaceId(int(guild_id))
-    return SpaceId(int(channel_id)) if channel_id is not None else APPLICATION_SPACE
+        return SpaceId(snowflake(guild_id))
+    return SpaceId(snowflake(channel_id)) if channel_id is not None else APPLICATION_SPACE
 
 
 def emoji_key(emoji: Payload) -> str:
     """A custom emoji by its id (its name can change), a Unicode one by itself."""
-    return str(emoji["id"]) if emoji.get("id") else str(emoji["name"])
+    return str(snowflake(emoji["id"])) if emoji.get("id") else text(emoji["name"], most=MOST_EMOJI)
 
 
 def _message_create(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming:
@@ -126,24 +126,24 @@ def _message_create(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming
         message_id=seen.message_id,
         subject_ids=_message_subjects(data),
         source=dispatch.source,
-        payload=_dump(_without_others(data)),
+        payload=dump(_without_others(data)),
         change=seen,
         addressed=addressed(data, me),
-        nonce=str(data["nonce"]) if data.get("nonce") is not None and seen.author_kind == "self" else None,
+        nonce=text(str(data["nonce"])) if data.get("nonce") is not None and seen.author_kind == "self" else None,
     )
 
 
 def _message_update(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming:
-    message_id = MessageId(int(data["id"]))
-    payload = _dump(_without_others(data))
-    edited = data.get("edited_timestamp")
+    message_id = MessageId(snowflake(data["id"]))
+    payload = dump(_without_others(data))
+    edited = moment(data["edited_timestamp"]).isoformat() if data.get("edited_timestamp") is not None else None
     # Discord sends the whole message with an update; a partial one (a link unfurled) changes no words.
     whole = edited is not None and "content" in data and "author" in data
     return Incoming(
         kind=dispatch.kind,
         key=f"update:{message_id}:{edited or digest(payload)}",
         space_id=space_of(data),
-        place_id=PlaceId(int(data["channel_id"])),
+        place_id=PlaceId(snowflake(data["channel_id"])),
         message_id=message_id,
         subject_ids=_message_subjects(data),
         source=dispatch.source,
@@ -153,7 +153,7 @@ def _message_update(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming
 
 
 def _message_delete(dispatch: Dispatch, data: Payload, message_id: int) -> Incoming:
-    gone = MessageGone(space_of(data), PlaceId(int(data["channel_id"])), MessageId(message_id))
+    gone = MessageGone(space_of(data), PlaceId(snowflake(data["channel_id"])), MessageId(message_id))
     return Incoming(
         kind=dispatch.kind,
         key=f"delete:{message_id}",
@@ -162,28 +162,28 @@ def _message_delete(dispatch: Dispatch, data: Payload, message_id: int) -> Incom
         message_id=gone.message_id,
         subject_ids=(),
         source=dispatch.source,
-        payload=_dump({**{k: v for k, v in data.items() if k != "ids"}, "id": str(message_id)}),
+        payload=dump({**{k: v for k, v in data.items() if k != "ids"}, "id": str(message_id)}),
         change=gone,
     )
 
 
 def _reaction(dispatch: Dispatch, data: Payload) -> Incoming:
-    space_id, place_id = space_of(data), PlaceId(int(data["channel_id"]))
-    message_id, user_id = MessageId(int(data["message_id"])), UserId(int(data["user_id"]))
+    space_id, place_id = space_of(data), PlaceId(snowflake(data["channel_id"]))
+    message_id, user_id = MessageId(snowflake(data["message_id"])), UserId(snowflake(data["user_id"]))
     emoji = emoji_key(cast("Payload", data["emoji"]))
     change: ReactionAdded | ReactionsRemoved
     if dispatch.kind == "MESSAGE_REACTION_ADD":
         change = ReactionAdded(space_id, place_id, message_id, user_id, emoji)
     else:
         change = ReactionsRemoved(space_id, message_id, user_id, emoji)
-    return _at_sequence(dispatch, data, change, subjects=(user_id,), message_id=message_id)
+    return _at_sequence(dispatch, data, change, message_id=message_id)
 
 
 def _reactions_cleared(dispatch: Dispatch, data: Payload) -> Incoming:
-    message_id = MessageId(int(data["message_id"]))
+    message_id = MessageId(snowflake(data["message_id"]))
     emoji = emoji_key(cast("Payload", data["emoji"])) if dispatch.kind.endswith("EMOJI") else None
     change = ReactionsRemoved(space_of(data), message_id, None, emoji)
-    return _at_sequence(dispatch, data, change, subjects=(), message_id=message_id)
+    return _at_sequence(dispatch, data, change, message_id=message_id)
 
 
 def _at_sequence(
@@ -191,48 +191,50 @@ def _at_sequence(
     data: Payload,
     change: ReactionAdded | ReactionsRemoved,
     *,
-    subjects: tuple[int, ...],
     message_id: MessageId,
 ) -> Incoming:
     return Incoming(
         kind=dispatch.kind,
         key=_sequence_key(dispatch),
         space_id=space_of(data),
-        place_id=PlaceId(int(data["channel_id"])),
+        place_id=PlaceId(snowflake(data["channel_id"])),
         message_id=message_id,
-        subject_ids=subjects,
+        subject_ids=subjects(data),
         source=dispatch.source,
-        payload=_dump({k: v for k, v in data.items() if k != "member"}),
+        payload=dump({k: v for k, v in data.items() if k != "member"}),
         change=change,
     )
 
 
 def _by_sequence(dispatch: Dispatch, data: Payload) -> Incoming:
     """What is only kept: kinds that we know, and kinds that Discord invents later, for both have no effect here."""
+    text(dispatch.kind, most=MOST_KIND)
     kept: Payload = data
     if dispatch.kind == "GUILD_CREATE":
         kept = {field: data[field] for field in GUILD_FIELDS if field in data}
     elif dispatch.kind == "READY":
         kept = {field: data[field] for field in ("v", "shard", "application") if field in data}
     else:
-        kept = {key: value for key, value in data.items() if key not in ("token", "session_id", "resume_gateway_url")}
+        kept = cast("Payload", without_secrets(data))
+        if isinstance(message := kept.get("message"), Mapping):
+            # What an interaction is about, which may be somebody else's.
+            kept = {**kept, "message": {"id": cast("Payload", message).get("id")}}
     space_id = space_of(data)
     if dispatch.kind in ("GUILD_CREATE", "GUILD_UPDATE", "GUILD_DELETE"):
-        space_id = SpaceId(int(data["id"]))
+        space_id = SpaceId(snowflake(data["id"]))
     place_id = data.get("channel_id")
     if dispatch.kind.startswith(("CHANNEL_", "THREAD_")) and "id" in data:
         place_id = data["id"]
-    user = cast("Payload | None", data.get("user"))
-    key = f"interaction:{data['id']}" if dispatch.kind == "INTERACTION_CREATE" else _sequence_key(dispatch)
+    key = f"interaction:{snowflake(data['id'])}" if dispatch.kind == "INTERACTION_CREATE" else _sequence_key(dispatch)
     return Incoming(
         kind=dispatch.kind,
         key=key,
         space_id=space_id,
-        place_id=PlaceId(int(place_id)) if place_id is not None else None,
+        place_id=PlaceId(snowflake(place_id)) if place_id is not None else None,
         message_id=None,
-        subject_ids=(int(user["id"]),) if user is not None and dispatch.kind != "READY" else (),
+        subject_ids=subjects(kept),
         source=dispatch.source,
-        payload=_dump(kept),
+        payload=dump(kept),
     )
 
 
@@ -242,10 +244,10 @@ def _sequence_key(dispatch: Dispatch) -> str:
 
 def _message(data: Payload, me: Identity) -> MessageSeen:
     author = cast("Payload", data["author"])
-    message_id = MessageId(int(data["id"]))
+    message_id = MessageId(snowflake(data["id"]))
     created_at = snowflake_time(message_id)
     edited = data.get("edited_timestamp")
-    edited_at = datetime.fromisoformat(edited) if edited is not None else None
+    edited_at = moment(edited) if edited is not None else None
     reference = cast("Payload", data.get("message_reference") or {})
     # A forward is a reference too (type 1), but answers nothing.
     reply_to = reference.get("message_id") if int(reference.get("type") or 0) == 0 else None
@@ -253,14 +255,14 @@ def _message(data: Payload, me: Identity) -> MessageSeen:
     nick = cast("Payload", member).get("nick") if isinstance(member, Mapping) else None
     return MessageSeen(
         space_id=space_of(data),
-        place_id=PlaceId(int(data["channel_id"])),
+        place_id=PlaceId(snowflake(data["channel_id"])),
         message_id=message_id,
-        author_id=UserId(int(author["id"])),
+        author_id=UserId(snowflake(author["id"])),
         author_kind=author_kind(data, me),
-        author_name=clean(str(nick or author.get("global_name") or author.get("username") or "")),
-        content=clean(str(data["content"])),
-        reply_to_id=MessageId(int(reply_to)) if reply_to is not None else None,
-        extras=_dump(_extras(data)),
+        author_name=text(nick or author.get("global_name") or author.get("username") or ""),
+        content=text(data["content"] or ""),
+        reply_to_id=MessageId(snowflake(reply_to)) if reply_to is not None else None,
+        extras=dump(_extras(data)),
         created_at=created_at,
         version_at=edited_at or created_at,
         edited_at=edited_at,
@@ -270,7 +272,7 @@ def _message(data: Payload, me: Identity) -> MessageSeen:
 def author_kind(data: Payload, me: Identity) -> AuthorKind:
     """Whose words these are. Only a member's are a person's."""
     author = cast("Payload", data["author"])
-    if int(author["id"]) == me.user_id:
+    if snowflake(author["id"]) == me.user_id:
         return "self"
     if data.get("webhook_id") is not None:
         return "webhook"
@@ -283,9 +285,9 @@ def _extras(data: Payload) -> dict[str, object]:
     """What a reader needs beside the words: files by name and size, whom it names, that it is a forward."""
     files = [
         {key: item.get(key) for key in ("id", "filename", "size", "content_type")}
-        for item in cast("Sequence[Payload]", data.get("attachments") or ())
+        for item in cast("Sequence[Payload]", listed(data.get("attachments")))
     ]
-    names = {str(user["id"]): user.get("global_name") or user.get("username") for user in data.get("mentions") or ()}
+    names = {str(user["id"]): user.get("global_name") or user.get("username") for user in listed(data.get("mentions"))}
     extras: dict[str, object] = {}
     if files:
         extras["attachments"] = files
@@ -298,8 +300,8 @@ def _extras(data: Payload) -> dict[str, object]:
 
 def _message_subjects(data: Payload) -> tuple[int, ...]:
     author = cast("Payload | None", data.get("author"))
-    mentioned = [int(user["id"]) for user in cast("Sequence[Payload]", data.get("mentions") or ())]
-    return tuple(dict.fromkeys(([int(author["id"])] if author is not None else []) + mentioned))
+    mentioned = [snowflake(user["id"]) for user in listed(data.get("mentions"))]
+    return tuple(dict.fromkeys(([snowflake(author["id"])] if author is not None else []) + mentioned))
 
 
 def _without_others(data: Payload) -> dict[str, object]:
@@ -308,50 +310,3 @@ def _without_others(data: Payload) -> dict[str, object]:
     if data.get("mentions"):
         kept["mentions"] = [{"id": user["id"]} for user in data["mentions"]]
     return kept
-
-
-def digest(text: str) -> str:
-    """A short name for a payload; equal payloads have equal names."""
-    return blake2b(text.encode(), digest_size=12).hexdigest()
-
-
-def session_key(session_id: str) -> str:
-    """Names a gateway session in event keys without storing the session's own id."""
-    return blake2b(session_id.encode(), digest_size=6).hexdigest()
-
-
-def clean(text: str) -> str:
-    """Text as PostgreSQL can hold it: U+0000 and lone surrogates become U+FFFD."""
-    if "\0" in text:
-        text = text.replace("\0", "�")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def _dump(value: object) -> str:
-    try:
-        text = orjson.dumps(value)
-    except TypeError:  # a lone surrogate, an integer over 64 bits, or a key that is no string
-        text = orjson.dumps(_cleaned(value))
-    if rb"\u0000" in text:
-        text = orjson.dumps(_cleaned(value))
-    return text.decode()
-
-
-def _cleaned(value: object) -> object:
-    match value:
-        case str():
-            return clean(value)
-        case Mapping():
-            return {clean(str(k)): _cleaned(v) for k, v in cast("Mapping[object, object]", value).items()}
-        case list() | tuple():
-            return [_cleaned(item) for item in cast("Sequence[object]", value)]
-        case bool() | None | float():
-            return value
-        case int():
-            return value if -(2**63) <= value < 2**63 else str(value)
-        case _:
-            return str(value)

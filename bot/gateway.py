@@ -22,9 +22,10 @@ from discord.http import Route
 
 from bot.addressing import Identity
 from bot.errors import DiscordRefused
-from bot.events import Dispatch, session_key
+from bot.events import Dispatch
 from bot.ingress import Ack
 from bot.metrics import GATEWAY_UP
+from bot.payloads import session_key
 
 log = structlog.get_logger(__name__)
 
@@ -207,7 +208,7 @@ class Gateway(discord.Client):
 
     def _unknown(self, kind: str) -> Parser:
         """Kinds that the library does not know are journalled all the same."""
-        return lambda data: self._put(kind, data) and None
+        return lambda data: self._put(str(kind), data) and None
 
     def _put(self, kind: str, data: Any) -> "asyncio.Future[Ack] | None":
         try:

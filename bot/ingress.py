@@ -9,19 +9,17 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal, cast
 
-import asyncpg
-import orjson
 import structlog
 
 from bot.addressing import Identity
 from bot.crash import crash_point
 from bot.errors import EventDropped, MalformedDispatch
-from bot.events import Dispatch, clean, digest, read
+from bot.events import Dispatch, read
 from bot.metrics import (
     COMMIT_SECONDS,
     DATABASE_UP,
@@ -29,10 +27,12 @@ from bot.metrics import (
     GROUP_SIZE,
     QUEUE_DEPTH,
 )
+from bot.outages import Outages
+from bot.payloads import clean, digest, dump, without_secrets
 from bot.seen import Seen
 from memory.database import BORROW_S, Pool, is_passing
-from memory.gaps import GapReason, open_gap
-from memory.ids import APPLICATION_SPACE, TurnId
+from memory.gaps import Behind, GapReason, add_cursors, open_gap
+from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, TurnId
 from memory.journal import Incoming, Written, park, write_group
 
 log = structlog.get_logger(__name__)
@@ -42,6 +42,9 @@ Ack = Literal["committed", "duplicate", "parked"]
 RETRY_FIRST_S: Final = 0.1
 RETRY_MOST_S: Final = 5.0
 COMMIT_DEADLINE_S: Final = 30.0
+MOST_KEY: Final = 400
+MOST_PLACES: Final = 10_000
+"""Places of which a gap remembers what was dropped."""
 
 
 @dataclass(slots=True, eq=False)
@@ -59,6 +62,17 @@ class _Gap:
     reason: GapReason
     since: datetime | None
     dropped: int = 0
+    # The first message that was dropped in each place: one that was silent so far has no cursor to be fetched from.
+    firsts: dict[tuple[SpaceId, PlaceId], MessageId] = field(default_factory=dict[Any, Any])
+
+    def drop(self, event: Incoming) -> None:
+        """Count an event that is lost for now."""
+        self.dropped += 1
+        if event.kind != "MESSAGE_CREATE" or event.place_id is None or event.message_id is None:
+            return
+        where = (event.space_id, event.place_id)
+        if where in self.firsts or len(self.firsts) < MOST_PLACES:
+            self.firsts[where] = min(event.message_id, self.firsts.get(where, event.message_id))
 
 
 class Ingress:
@@ -97,6 +111,7 @@ class Ingress:
         self._has_room = asyncio.Event()
         self._has_room.set()
         self._sessions = 0
+        self._outages = Outages()
         self._noting: asyncio.Task[None] | None = None
 
     def accept(self, dispatch: Dispatch) -> asyncio.Future[Ack] | None:
@@ -108,6 +123,10 @@ class Ingress:
         if dispatch.kind == "READY":
             self._sessions += 1
             self._put(_Gap("start" if self._sessions == 1 else "identify", None))
+        since = self._outages.note(dispatch.kind, dispatch.data)
+        if since is not None:
+            # As after a new session: what the guild's members did meanwhile was sent to nobody.
+            self._put(_Gap("identify", since))
         try:
             events = read(dispatch, self._me)
         except MalformedDispatch as error:
@@ -134,10 +153,12 @@ class Ingress:
         """Journal what arrives, for ever. Cancel it to stop; what is then still queued was never acknowledged."""
         try:
             while True:
-                await self._arrived.wait()
+                # A fault may have ended an earlier run with events still queued.
+                if not self._queue:
+                    self._idle.set()
+                    await self._arrived.wait()
                 self._arrived.clear()
                 await self._empty_queue()
-                self._idle.set()
         finally:
             if self._noting is not None:
                 self._noting.cancel()
@@ -161,7 +182,7 @@ class Ingress:
                 log.error("ingress.overflow", queued=len(self._queue))
                 last = _Gap("overflow", datetime.now(UTC))
                 self._put(last)
-            last.dropped += 1
+            last.drop(event)
             EVENTS.labels("dropped").inc()
             future.set_exception(EventDropped())
             return future
@@ -192,6 +213,8 @@ class Ingress:
         async def write() -> None:
             async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
                 await open_gap(conn, shard=self._shard, reason=gap.reason, since=gap.since, dropped=gap.dropped)
+                if gap.firsts:
+                    await add_cursors(conn, [Behind(*where, MessageId(m - 1)) for where, m in gap.firsts.items()])
 
         # It stays at the head meanwhile, so that events that do not fit are counted in it.
         await self._until_done(write)
@@ -213,10 +236,10 @@ class Ingress:
             await self._commit(waiting)
         for item in group:
             if item.malformed is not None:
-                await self._park(item, item.malformed)
+                await self._park(item, item.malformed, told=item.malformed)
 
     async def _commit(self, group: list[_Queued]) -> None:
-        """Commit a group; one that PostgreSQL refuses for what is in it is halved until the culprit stands alone."""
+        """Commit a group; one that is refused for what is in it is halved until the culprit stands alone."""
         events = [item.event for item in group]
         written: Written | None = None
 
@@ -229,9 +252,9 @@ class Ingress:
         started = time.perf_counter()
         try:
             await self._until_done(write)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except Exception as error:  # PostgreSQL's refusal, or a fault of our own that some event brings out
             if len(group) == 1:
-                await self._park(group[0], f"{type(error).__name__}: {error}")
+                await self._park(group[0], f"{type(error).__name__}: {error}", told=type(error).__name__)
                 return
             log.warning("ingress.group_refused", events=len(group), error=type(error).__name__)
             middle = len(group) // 2
@@ -260,19 +283,30 @@ class Ingress:
         if written.cancelled:
             self._on_cancel(written.cancelled)
 
-    async def _park(self, item: _Queued, reason: str) -> None:
+    async def _park(self, item: _Queued, reason: str, *, told: str) -> None:
+        """Keep an event where an operator can see it. `told`: the reason without any words of the event."""
+
         async def write() -> None:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 await park(
                     conn,
                     kind=clean(item.event.kind),
-                    key=clean(item.event.key),
+                    key=_parked_key(item.event.key),
                     payload=clean(item.event.payload),
                     reason=clean(reason),
                 )
 
-        await self._until_done(write)
-        log.error("ingress.parked", kind=item.event.kind, key=item.event.key, reason=reason[:200])
+        try:
+            await self._until_done(write)
+        except Exception:
+            # The last resort: the others of its group must not go with it.
+            log.exception("ingress.lost", kind=item.event.kind[:100], key=item.event.key[:100])
+            EVENTS.labels("dropped").inc()
+            if not item.future.done():
+                item.future.set_exception(EventDropped())
+                item.future.exception()
+            return
+        log.error("ingress.parked", kind=item.event.kind[:100], key=item.event.key[:100], reason=told[:200])
         _resolve(item, "parked")
 
     async def _until_done(self, write: Callable[[], Awaitable[None]]) -> None:
@@ -315,12 +349,21 @@ def _seen_by_somebody(future: asyncio.Future[Ack]) -> None:
         future.exception()
 
 
+def _parked_key(key: str) -> str:
+    """A key of a length that the index takes; what is cut off is still told apart."""
+    key = clean(key)
+    return key if len(key) <= MOST_KEY else f"{key[:MOST_KEY]}:{digest(key)}"
+
+
 def _as_parked(dispatch: Dispatch) -> Incoming:
-    """A malformed dispatch as a row that can be looked at."""
+    """A malformed dispatch as a row that can be looked at: without secrets (I13) and other people's words."""
+    data = dispatch.data
+    if isinstance(data, Mapping):
+        data = {key: value for key, value in cast("Mapping[str, Any]", data).items() if key != "referenced_message"}
     try:
-        payload = orjson.dumps(dispatch.data).decode()
-    except TypeError:
-        payload = clean(repr(dispatch.data))
+        payload = dump(without_secrets(data))
+    except (TypeError, RecursionError):
+        payload = "It nests too deeply to be kept."
     return Incoming(
         kind=dispatch.kind,
         key=f"malformed:{dispatch.kind.lower()}:{digest(payload)}",

@@ -326,28 +326,33 @@ async def _apply_deletes(conn: Db, events: Sequence[Incoming]) -> tuple[TurnId, 
     return tuple(TurnId(row["turn_id"]) for row in turns if row["state"] == "running")
 
 
-# Add reactions; those that do not come back were there.
+# Add reactions; those that do not come back were there, or were added by this very event before.
 ADD_REACTIONS_SQL: Final = """
 INSERT INTO message_reactions (space_id, message_id, user_id, emoji, place_id)
 SELECT space_id, message_id, user_id, emoji, place_id
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
-  AS r (space_id, message_id, user_id, emoji, place_id)
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[])
+  AS r (space_id, message_id, user_id, emoji, event_key, place_id)
+WHERE NOT EXISTS (SELECT 1 FROM discord_events e WHERE e.space_id = r.space_id AND e.event_key = r.event_key)
 ON CONFLICT DO NOTHING
 RETURNING space_id, message_id, user_id, emoji
 """
 
-# Take reactions back; those that do not come back were not there.
+# Take reactions back; those that do not come back were not there, or were taken by this very event before.
 TAKE_REACTIONS_SQL: Final = """
 DELETE FROM message_reactions r
-USING unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[]) AS g (space_id, message_id, user_id, emoji)
-WHERE r.space_id = g.space_id AND r.message_id = g.message_id AND r.user_id = g.user_id AND r.emoji = g.emoji
+USING unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])
+  AS g (space_id, message_id, user_id, emoji, event_key)
+WHERE NOT EXISTS (SELECT 1 FROM discord_events e WHERE e.space_id = g.space_id AND e.event_key = g.event_key)
+  AND r.space_id = g.space_id AND r.message_id = g.message_id AND r.user_id = g.user_id AND r.emoji = g.emoji
 RETURNING r.space_id, r.message_id, r.user_id, r.emoji
 """
 
-# Clear a message's reactions of one person or all, with one emoji or any; no row back means that there were none.
+# Clear a message's reactions of one person or all, with one emoji or any; no row back means that there were none, or
+# that this very event did it before.
 CLEAR_REACTIONS_SQL: Final = """
 DELETE FROM message_reactions
 WHERE space_id = $1 AND message_id = $2 AND ($3::bigint IS NULL OR user_id = $3) AND ($4::text IS NULL OR emoji = $4)
+  AND NOT EXISTS (SELECT 1 FROM discord_events WHERE space_id = $1 AND event_key = $5)
 RETURNING true
 """
 
@@ -370,7 +375,7 @@ async def _apply_reactions(conn: Db, events: Iterable[Incoming]) -> set[int]:
             case ReactionsRemoved() as r:
                 unchanged |= await _apply_apart(conn, apart)
                 apart = {}
-                if not await conn.fetch(CLEAR_REACTIONS_SQL, r.space_id, r.message_id, r.user_id, r.emoji):
+                if not await conn.fetch(CLEAR_REACTIONS_SQL, r.space_id, r.message_id, r.user_id, r.emoji, event.key):
                     unchanged.add(id(event))
                 continue
             case _:
@@ -384,8 +389,10 @@ async def _apply_reactions(conn: Db, events: Iterable[Incoming]) -> set[int]:
 
 async def _apply_apart(conn: Db, events: Mapping[_Reaction, Incoming]) -> set[int]:
     """Apply additions and removals of which no two are about the same reaction."""
-    added = [(*key, e.change.place_id) for key, e in sorted(events.items()) if isinstance(e.change, ReactionAdded)]
-    taken = sorted(key for key, e in events.items() if isinstance(e.change, ReactionsRemoved))
+    added = [
+        (*key, e.key, e.change.place_id) for key, e in sorted(events.items()) if isinstance(e.change, ReactionAdded)
+    ]
+    taken = [(*key, e.key) for key, e in sorted(events.items()) if isinstance(e.change, ReactionsRemoved)]
     changed: set[tuple[object, ...]] = set()
     if added:
         changed |= {tuple(row) for row in await conn.fetch(ADD_REACTIONS_SQL, *map(list, zip(*added, strict=True)))}
