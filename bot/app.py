@@ -209,6 +209,7 @@ def _assemble(
         pool,
         gateway.http,
         ingress.offer,
+        is_guild=lambda space_id: gateway.get_guild(space_id) is not None,
         shard_id=settings.shard_id,
         most_messages=settings.backfill_messages,
         most_places=settings.backfill_places,

@@ -6,11 +6,14 @@ session lives on, so that nothing would ask for what was missed.
 
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
 SETTLE_S: Final = 1.0
 """Guilds that come no more than this after one another are covered by one gap: a backfill waits as long for more."""
+
+BEFORE: Final = timedelta(minutes=1)
+"""So much earlier than it was told an outage may have begun: the telling takes time, and clocks differ."""
 
 
 class Outages:
@@ -26,7 +29,7 @@ class Outages:
         if not isinstance(data, Mapping):
             return None
         fields = cast("Mapping[str, Any]", data)
-        guild, now = str(fields.get("id")), datetime.now(UTC)
+        guild, now = str(fields.get("id")), datetime.now(UTC) - BEFORE
         match kind:
             case "READY":
                 listed = fields.get("guilds")

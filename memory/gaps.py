@@ -22,16 +22,19 @@ class Behind:
 
 @dataclass(frozen=True, slots=True)
 class OpenGap:
-    """A gap that is not yet closed. `since` is when the journal was last known to be whole."""
+    """A gap that is not yet closed. `since` is when the journal was last known to be whole; `opened_at`, when what
+    came afterwards was put to it again."""
 
     gap_id: int
     since: datetime
+    opened_at: datetime
 
 
-# Freeze every cursor of the shard that is not frozen yet: live messages raise newest_id, never backfill_after.
+# Freeze every cursor of the shard: live messages raise newest_id, never backfill_after. One that is frozen moves
+# back by a single id, so that a backfill that is at this very moment done with the older gap finds that it is not.
 FREEZE_CURSORS_SQL: Final = """
-UPDATE place_cursors SET backfill_after = newest_id
-WHERE backfill_after IS NULL AND gone_at IS NULL AND (mod(space_id >> 22, $2) = $1 OR ($1 = 0 AND space_id = place_id))
+UPDATE place_cursors SET backfill_after = coalesce(backfill_after - 1, newest_id)
+WHERE gone_at IS NULL AND (mod(space_id >> 22, $2) = $1 OR ($1 = 0 AND space_id = place_id))
 """
 
 # Without a time of its own, a gap begins a minute before the newest message that came by the gateway and was committed,
@@ -63,13 +66,13 @@ async def open_gap(
 
 # The gaps that wait for a backfill, oldest first.
 OPEN_GAPS_SQL: Final = """
-SELECT gap_id, since FROM gateway_gaps WHERE shard_id = $1 AND closed_at IS NULL ORDER BY gap_id
+SELECT gap_id, since, opened_at FROM gateway_gaps WHERE shard_id = $1 AND closed_at IS NULL ORDER BY gap_id
 """
 
 
 async def open_gaps(conn: Db, shard_id: int) -> tuple[OpenGap, ...]:
     """The shard's open gaps, oldest first."""
-    return tuple(OpenGap(row["gap_id"], row["since"]) for row in await conn.fetch(OPEN_GAPS_SQL, shard_id))
+    return tuple(OpenGap(**dict(row)) for row in await conn.fetch(OPEN_GAPS_SQL, shard_id))
 
 
 # The places that may lack messages, the most recently active first.
@@ -89,13 +92,15 @@ async def places_behind(conn: Db, *, limit: int) -> tuple[Behind, ...]:
 
 
 # Places that are not known yet get a cursor at the gap's start. One that is known may be so by a live message alone,
-# which came after the gap: then too it is fetched from the gap's start.
+# which came after the gap: then too it is fetched from the gap's start. One that could not be read is tried again after
+# five minutes, for permissions change and outages end; not sooner, since Discord counts refused requests.
 ADD_CURSORS_SQL: Final = """
 INSERT INTO place_cursors AS c (space_id, place_id, newest_id, backfill_after)
 SELECT space_id, place_id, after, after
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS p (space_id, place_id, after)
-ON CONFLICT (space_id, place_id) DO UPDATE SET backfill_after = EXCLUDED.backfill_after
-WHERE c.gone_at IS NULL AND (c.backfill_after IS NULL OR c.backfill_after > EXCLUDED.backfill_after)
+ON CONFLICT (space_id, place_id) DO UPDATE SET backfill_after = EXCLUDED.backfill_after, gone_at = NULL
+WHERE (c.gone_at IS NULL OR c.gone_at < now() - interval '5 minutes')
+  AND (c.backfill_after IS NULL OR c.backfill_after > EXCLUDED.backfill_after)
 """
 
 
@@ -119,6 +124,53 @@ WHERE space_id = $1 AND place_id = $2 AND backfill_after = $3
 async def caught_up(conn: Db, place: Behind, *, gone: bool = False) -> None:
     """The place's messages were fetched, or (`gone`) the place can no longer be read."""
     await conn.execute(CATCH_UP_SQL, place.space_id, place.place_id, place.after, gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A message that the journal holds and takes for there; `version_at`: when it was last edited, or made."""
+
+    message_id: MessageId
+    version_at: datetime
+
+
+# The newest messages up to $3 that the journal takes for there.
+KNOWN_BEFORE_SQL: Final = """
+SELECT message_id, version_at FROM chat_messages
+WHERE space_id = $1 AND place_id = $2 AND message_id <= $3 AND deleted_at IS NULL AND author_id IS NOT NULL
+ORDER BY message_id DESC LIMIT $4
+"""
+
+# The oldest messages after $3, made before $5, that the journal takes for there.
+KNOWN_AFTER_SQL: Final = """
+SELECT message_id, version_at FROM chat_messages
+WHERE space_id = $1 AND place_id = $2 AND message_id > $3 AND deleted_at IS NULL AND author_id IS NOT NULL
+  AND created_at < $5
+ORDER BY message_id LIMIT $4
+"""
+
+
+async def known_before(conn: Db, place: Behind, last: MessageId, *, limit: int) -> tuple[Known, ...]:
+    """What the journal holds of `place` up to `last`, newest first."""
+    rows = await conn.fetch(KNOWN_BEFORE_SQL, place.space_id, place.place_id, last, limit)
+    return tuple(Known(**dict(row)) for row in rows)
+
+
+async def known_after(conn: Db, place: Behind, after: MessageId, *, until: datetime, limit: int) -> tuple[Known, ...]:
+    """What the journal holds of `place` after `after` and from before `until`, oldest first."""
+    rows = await conn.fetch(KNOWN_AFTER_SQL, place.space_id, place.place_id, after, limit, until)
+    return tuple(Known(**dict(row)) for row in rows)
+
+
+# How many places still wait for a backfill.
+STILL_BEHIND_SQL: Final = """
+SELECT count(*) FROM place_cursors WHERE backfill_after IS NOT NULL AND gone_at IS NULL
+"""
+
+
+async def still_behind(conn: Db) -> int:
+    """How many places may still lack messages."""
+    return int(await conn.fetchval(STILL_BEHIND_SQL))
 
 
 # Close gaps, saying how many messages came back and how many places stay incomplete.
