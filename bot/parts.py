@@ -45,7 +45,7 @@ def split(text: str, limit: int = MOST_CHARACTERS) -> tuple[str, ...]:
     for line in text.replace("\r\n", "\n").split("\n"):
         rest: str | None = line
         while rest is not None:
-            opens = _fence_after(fence, rest)
+            opens = _fence_after(fence, rest, limit)
             closing = (fence or opens or ("", ""))[0]
             room = limit - size - (len(closing) + 1 if closing else 0)
             if len(rest) <= room:
@@ -68,9 +68,12 @@ def _empty_block(fence: tuple[str, str] | None) -> str | None:
     return f"{fence[1]}\n{fence[0]}" if fence else None
 
 
-def _fence_after(fence: tuple[str, str] | None, line: str) -> tuple[str, str] | None:
-    """The open block after `line`, as CommonMark sees it: closed only by a mark of its kind, as long and bare."""
-    found = _FENCE.match(line)
+def _fence_after(fence: tuple[str, str] | None, line: str, limit: int) -> tuple[str, str] | None:
+    """The open block after `line`, as CommonMark sees it: closed only by a mark of its kind, as long and bare.
+
+    A line that is long for a fence is none: each part would have to repeat it, and nothing else would fit.
+    """
+    found = _FENCE.match(line) if len(line) * 4 <= limit else None
     if found is None:
         return fence
     mark = found["mark"]
@@ -87,6 +90,7 @@ def _cut(line: str, room: int) -> tuple[str, str]:
         return line[:at], line[at + 1 :]
     # What was in the middle of a line must not become a fence by standing at the beginning of one.
     at = room
-    while at > 1 and _MARK.match(line, at):
+    while at > room // 2 and _MARK.match(line, at):
         at -= 1
+    at = at if at > room // 2 else room  # nothing but marks
     return line[:at], line[at:]

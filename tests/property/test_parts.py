@@ -96,6 +96,15 @@ def test_a_cut_makes_no_fence_of_what_stood_within_a_line() -> None:
             )
 
 
+def test_a_fence_that_leaves_no_room_is_none() -> None:
+    """An opening line or a mark of about a part's length: every part still fits, and the end is reached soon."""
+    for size in (300, 500, 600, 999, 1985, 1993, 1996, 3000, 50_000):
+        for opening in ("```" + "x" * size, "`" * size, "~" * size):
+            parts = split(opening + "\n" + "y" * 300 + "\n```\ndone")
+            assert all(len(part) <= MOST_CHARACTERS for part in parts)
+            assert len(parts) <= 3 + 2 * size // MOST_CHARACTERS
+
+
 def test_edges_around_the_limit() -> None:
     """Texts of just about 2,000 characters, with and without a fence that has to be closed."""
     for size in range(1985, 2015):
