@@ -1,5 +1,6 @@
 """Delivery: the parts of a composed answer go out in order, each once, and are journalled as ours (I3, I4)."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal
@@ -9,8 +10,9 @@ import structlog
 from bot import receipts, turns
 from bot.addressing import Identity
 from bot.crash import crash_point
+from bot.errors import DeliveryDelayed, TurnLost
 from bot.events import Dispatch, read
-from bot.receipts import Intent, claimed_messages, settle
+from bot.receipts import Intent, claimed_messages, close_unsent, settle
 from bot.turns import Part, Turn
 from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Borrowed, Pool
@@ -22,13 +24,24 @@ log = structlog.get_logger(__name__)
 GIVE_UP_S: Final = 1800.0
 """How long a part is tried before its turn ends as undeliverable."""
 
-REACT_WITHIN_S: Final = 60.0
+STINT_S: Final = 20.0
+"""How long a part is tried in one go: a place that takes no messages must not keep a worker from other places."""
+
+REACT_WITHIN_S: Final = 10.0
+"""Less than a tool may take, so that what is not known is recorded, and not cut off."""
+
 EXPIRED_MARK: Final = "⌛"
 
 
 # Remember whose answer a message of ours is.
 LINK_ANSWER_SQL: Final = """
 UPDATE chat_messages SET turn_id = $3 WHERE space_id = $1 AND message_id = $2
+"""
+
+# What is on record for a part by now, if its turn is still ours.
+STANDING_SQL: Final = """
+SELECT r.state, r.external_id FROM action_receipts r JOIN turns t ON t.turn_id = r.turn_id
+WHERE r.receipt_id = $1 AND t.lease_no = $2 AND t.state IN ('composed', 'delivering')
 """
 
 
@@ -44,16 +57,17 @@ class Delivery:
         """Send the parts that are not out yet, and end the turn.
 
         The turn ends as answered or failed_told, or, where Discord refuses (the place is gone, a permission is missing)
-        or cannot be reached for half an hour, as cancelled with the reason.
+        or cannot be reached for half an hour, as cancelled with the reason. Raises DeliveryDelayed where Discord takes
+        nothing for now.
         """
-        for part in parts:
+        for number, part in enumerate(parts):
             if part.receipt.state == "applied":
                 continue
             if part.receipt.state == "refused":
                 await self._end(turn, "cancelled", f"undeliverable:{part.receipt.failure}")
                 return
             outcome = await self._send(turn, part)
-            ended = await self._record(turn, part, outcome, last=part is parts[-1])
+            ended = await self._record(turn, part, outcome, rest=parts[number + 1 :])
             crash_point("after_settled")
             if ended:
                 return
@@ -101,9 +115,19 @@ class Delivery:
         return outcome
 
     async def _send(self, turn: Turn, part: Part) -> Outcome:
+        """Try for a while. Raises TurnLost, and DeliveryDelayed where there is time left to try again later."""
+        receipt = part.receipt
+
         async def claimed(messages: list[int]) -> frozenset[int]:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
-                return await claimed_messages(conn, turn.space_id, turn.place_id, messages)
+                return await claimed_messages(conn, turn.space_id, turn.place_id, messages, but=receipt.receipt_id)
+
+        async def known() -> MessageId | None:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
+                row = await conn.fetchrow(STANDING_SQL, receipt.receipt_id, turn.lease_no)
+            if row is None:
+                raise TurnLost(turn.turn_id)
+            return MessageId(row["external_id"]) if row["state"] == "applied" and row["external_id"] else None
 
         outgoing = Outgoing(
             place_id=turn.place_id,
@@ -112,9 +136,14 @@ class Delivery:
             reply_to=turn.trigger_id if part.part == 0 else None,
             ping=turn.author_id,
         )
-        return await self._writes.send(outgoing, part.receipt, claimed=claimed, within_s=GIVE_UP_S)
+        began = time.monotonic()
+        outcome = await self._writes.send(outgoing, receipt, known=known, claimed=claimed, within_s=STINT_S)
+        after_s = outcome.retry_after_s
+        if after_s is not None and receipt.age_s + time.monotonic() - began + after_s < GIVE_UP_S:
+            raise DeliveryDelayed(outcome.failure or "unknown", after_s)
+        return outcome
 
-    async def _record(self, turn: Turn, part: Part, outcome: Outcome, *, last: bool) -> bool:
+    async def _record(self, turn: Turn, part: Part, outcome: Outcome, *, rest: Sequence[Part]) -> bool:
         """Settle the part's receipt, journal the message, and move the turn on, in one transaction."""
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             # The message before its receipt: ingress takes them in this order when the gateway echoes the message, and
@@ -130,10 +159,11 @@ class Delivery:
                 attempts=outcome.attempts,
             )
             if outcome.state != "applied":
+                await close_unsent(conn, [each.receipt.receipt_id for each in rest])
                 await turns.end(conn, turn, "cancelled", reason=f"undeliverable:{outcome.failure}")
                 log.warning("turn.undeliverable", turn_id=turn.turn_id, place_id=turn.place_id, failure=outcome.failure)
                 return True
-            if last:
+            if not rest:
                 await turns.end(conn, turn, "failed_told" if turn.outcome == "error" else "answered")
                 return True
             await turns.delivering(conn, turn)

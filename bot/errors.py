@@ -10,6 +10,7 @@ BotFault
 ├── MalformedDispatch         (ingress: park it) a dispatch lacks what its kind always has
 ├── EventDropped              (backfill: fetch it again) the queue was full; a gap stands for the event
 ├── TurnLost                  (worker: stop) another worker has the turn, or it ended meanwhile
+├── DeliveryDelayed           (worker: come back later) Discord takes no messages for this place now
 └── WriteFault                (the door: record it) a write to Discord did not succeed
     ├── WriteRefused          Discord said no, and would say so again
     └── WriteInDoubt          nobody knows whether Discord did it
@@ -60,6 +61,15 @@ class EventDropped(BotFault):
 
 class TurnLost(BotFault):
     """Another worker has the turn, or it ended meanwhile; nothing more may be done for it here (I14)."""
+
+
+class DeliveryDelayed(BotFault):
+    """A composed answer could not be sent yet. `after_s`: how long Discord wants to be left alone."""
+
+    def __init__(self, cause: str, after_s: float) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.after_s = after_s
 
 
 class WriteFault(BotFault):

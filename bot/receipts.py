@@ -105,14 +105,29 @@ async def settle(
     await conn.execute(SETTLE_SQL, receipt_id, state, external_id, failure, attempts)
 
 
-# Which of these messages are already on record as the effect of some receipt.
+# Which of these messages are already on record as the effect of some other receipt.
 CLAIMED_MESSAGES_SQL: Final = """
 SELECT external_id FROM action_receipts
-WHERE space_id = $1 AND place_id = $2 AND state = 'applied' AND external_id = ANY($3::bigint[])
+WHERE space_id = $1 AND place_id = $2 AND state = 'applied' AND external_id = ANY($3::bigint[]) AND receipt_id <> $4
 """
 
 
-async def claimed_messages(conn: Db, space_id: SpaceId, place_id: PlaceId, messages: Sequence[int]) -> frozenset[int]:
-    """Those of `messages` that some receipt already accounts for."""
-    rows = await conn.fetch(CLAIMED_MESSAGES_SQL, space_id, place_id, list(messages))
+async def claimed_messages(
+    conn: Db, space_id: SpaceId, place_id: PlaceId, messages: Sequence[int], *, but: int
+) -> frozenset[int]:
+    """Those of `messages` that some receipt already accounts for, other than the receipt `but`."""
+    rows = await conn.fetch(CLAIMED_MESSAGES_SQL, space_id, place_id, list(messages), but)
     return frozenset(row["external_id"] for row in rows)
+
+
+# An answer that breaks off: the parts behind the one that failed were never sent, and never will be.
+CLOSE_UNSENT_SQL: Final = """
+UPDATE action_receipts SET state = 'refused', failure = 'not_sent', settled_at = now()
+WHERE receipt_id = ANY($1::bigint[]) AND state = 'intended'
+"""
+
+
+async def close_unsent(conn: Db, receipt_ids: Sequence[int]) -> None:
+    """Record that these effects were not even tried."""
+    if receipt_ids:
+        await conn.execute(CLOSE_UNSENT_SQL, list(receipt_ids))

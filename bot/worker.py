@@ -12,7 +12,7 @@ import structlog
 from agent.errors import LeaseLost
 from bot import turns
 from bot.crash import crash_point
-from bot.errors import TurnLost
+from bot.errors import DeliveryDelayed, TurnLost
 from bot.turns import Turn
 from memory.database import BORROW_S, Pool, is_passing
 from memory.ids import TurnId
@@ -143,12 +143,15 @@ class Worker:
         except asyncio.CancelledError:
             await self._cut_off(turn)
             raise
+        except DeliveryDelayed as delay:
+            log.warning("turn.delayed", cause=delay.cause, attempt=turn.attempts)
+            await self._release(turn, after_s=max(delay.after_s, _pause_s(turn)))
         except Exception as error:
             if is_passing(error):
                 log.warning("turn.interrupted", error=type(error).__name__, attempt=turn.attempts)
             else:
                 log.exception("turn.broken", attempt=turn.attempts)
-            await self._release(turn, after_s=min(RETRY_FIRST_S * 2 ** (turn.attempts - 1), RETRY_MOST_S))
+            await self._release(turn, after_s=_pause_s(turn))
         finally:
             self._running.pop(turn.turn_id, None)
             self._unwanted.discard(turn.turn_id)
@@ -174,3 +177,8 @@ class Worker:
         except Exception as error:
             # The lease runs out by itself.
             log.warning("turn.release_failed", error=type(error).__name__)
+
+
+def _pause_s(turn: Turn) -> float:
+    """Seconds until a turn that could not be finished is taken up again: longer each time."""
+    return min(RETRY_FIRST_S * 2 ** min(turn.attempts - 1, 10), RETRY_MOST_S)

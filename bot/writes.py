@@ -6,6 +6,7 @@ nonce while Discord remembers it, after that only if the place shows that it is 
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ import discord
 import structlog
 from discord.http import HTTPClient, Route
 
+from agent.deadline import bounded
+from agent.errors import DeadlinePassed
 from bot.crash import crash_point
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.metrics import REST_RETRIES
@@ -27,12 +30,20 @@ log = structlog.get_logger(__name__)
 ATTEMPT_S: Final = 15.0
 """Seconds for one request; a stalled one is sent again, and its nonce keeps it single."""
 
+GRACE_S: Final = 0.5
+"""Seconds that the library gets to clean up after a request that was cut off: it may wait for a limit there."""
+
+PATIENCE_S: Final = 10.0
+"""A limit that is longer than this is ours to wait out, and not the library's: it fits into no request."""
+
+REOPEN_S: Final = 1.0
+UNAUTHORIZED_S: Final = 30.0
 BACKOFF_FIRST_S: Final = 0.25
 BACKOFF_MOST_S: Final = 15.0
 HISTORY_PAGE: Final = 100
 """Discord's limit for one page of history."""
 
-HISTORY_PAGES: Final = 10
+HISTORY_PAGES: Final = 50
 TYPING_EVERY_S: Final = 8.0
 """Discord shows typing for about ten seconds."""
 
@@ -53,19 +64,24 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a write. `message`: Discord's own account of a message that was sent, where there is one."""
+    """What became of a write. `message`: Discord's own account of a message that was sent, where there is one.
+
+    `retry_after_s` is set where nothing stands against trying again, at the earliest after so many seconds.
+    """
 
     state: Settled
     attempts: int
     external_id: MessageId | None = None
     failure: str | None = None
     message: Mapping[str, Any] | None = None
+    retry_after_s: float | None = None
 
 
 class Writes:
     """The door. `own_id`: the bot's user; `nonce_window_s`: how long a nonce is trusted to be remembered."""
 
     def __init__(self, http: HTTPClient, own_id: int, *, nonce_window_s: float) -> None:
+        make_patient(http)
         self._http = http
         self._own_id = own_id
         self._nonce_window_s = nonce_window_s
@@ -76,12 +92,15 @@ class Writes:
         outgoing: Outgoing,
         receipt: Receipt,
         *,
+        known: Callable[[], Awaitable[MessageId | None]],
         claimed: Callable[[list[int]], Awaitable[frozenset[int]]],
         within_s: float,
     ) -> Outcome:
-        """Send the message of `receipt`, at most once, trying for at most `within_s` seconds.
+        """Send the message of `receipt`, at most once, trying for about `within_s` seconds.
 
-        `claimed` says which messages of ours other receipts account for. The outcome is for the caller to record.
+        Before anything is sent again, `known` says under which id the receipt was settled meanwhile (the gateway brings
+        our messages back), and raises if the turn is no longer ours. `claimed` says which messages of ours other
+        receipts account for. The outcome is for the caller to record.
         """
         assert receipt.nonce is not None  # noqa: S101 - every message's receipt is made with one
         started = time.monotonic()
@@ -89,14 +108,16 @@ class Writes:
         doubtful = not receipt.fresh
         while True:
             try:
+                if attempts > 0 and (settled := await known()) is not None:
+                    return Outcome("applied", attempts, settled)
                 if doubtful and receipt.age_s + time.monotonic() - started > self._nonce_window_s:
-                    found = await self._find(outgoing, claimed)
+                    found = await self.find(outgoing, claimed)
                     if found is not None:
                         return Outcome("applied", attempts, MessageId(int(found["id"])), None, found)
                 attempts += 1
                 body = message_body(outgoing.content, receipt.nonce, reply_to, outgoing.ping)
                 route = Route("POST", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
-                sent = cast("Mapping[str, Any]", await self._request(route, json=body))
+                sent = _message(await self._request(route, json=body))
                 crash_point("after_post")
                 return Outcome("applied", attempts, MessageId(int(sent["id"])), None, sent)
             except WriteRefused as refusal:
@@ -111,7 +132,7 @@ class Writes:
                 doubtful = True
                 wait_s = max(pause_s, doubt.retry_after_s or 0.0)
                 if time.monotonic() - started + wait_s > within_s:
-                    return Outcome("unknown", attempts, None, doubt.cause)
+                    return Outcome("unknown", attempts, None, doubt.cause, retry_after_s=wait_s)
                 REST_RETRIES.labels(doubt.cause).inc()
                 log.warning("discord.retry", place_id=outgoing.place_id, cause=doubt.cause, retry_in_s=round(wait_s, 2))
                 await asyncio.sleep(wait_s)
@@ -136,7 +157,7 @@ class Writes:
             except WriteInDoubt as doubt:
                 wait_s = max(pause_s, doubt.retry_after_s or 0.0)
                 if time.monotonic() - started + wait_s > within_s:
-                    return Outcome("unknown", attempts, None, doubt.cause)
+                    return Outcome("unknown", attempts, None, doubt.cause, retry_after_s=wait_s)
                 REST_RETRIES.labels(doubt.cause).inc()
                 await asyncio.sleep(wait_s)
                 pause_s = min(pause_s * 2, BACKOFF_MOST_S)
@@ -147,29 +168,43 @@ class Writes:
         """Show that we are writing, from `after_s` seconds on until cancelled.
 
         Typing leaves no trace and is no effect that a receipt is owed for; a failure is logged and changes nothing.
+        Where it is refused it is not asked for again: Discord counts refused requests, and bans who makes too many.
         """
         await asyncio.sleep(after_s)
         route = Route("POST", "/channels/{channel_id}/typing", channel_id=place_id)
         while True:
             try:
                 await self._request(route)
-            except (WriteRefused, WriteInDoubt) as error:
+            except WriteInDoubt as error:
                 log.info("discord.typing_failed", place_id=place_id, error=str(error))
+            except WriteRefused as error:
+                log.info("discord.typing_refused", place_id=place_id, error=str(error))
+                return
             await asyncio.sleep(TYPING_EVERY_S)
 
-    async def _find(
+    async def reacted(self, place_id: PlaceId, message_id: MessageId, emoji: str) -> bool:
+        """Whether our reaction stands on the message. Raises WriteRefused or WriteInDoubt."""
+        route = Route("GET", "/channels/{channel_id}/messages/{message_id}", channel_id=place_id, message_id=message_id)
+        message = _message(await self._request(route))
+        for each in cast("list[Mapping[str, Any]]", message.get("reactions") or []):
+            shown = cast("Mapping[str, Any]", each["emoji"])
+            if each.get("me") and emoji in (shown.get("name"), f"{shown.get('name')}:{shown.get('id')}"):
+                return True
+        return False
+
+    async def find(
         self, outgoing: Outgoing, claimed: Callable[[list[int]], Awaitable[frozenset[int]]]
     ) -> Mapping[str, Any] | None:
-        """Our own message with these words in this place since the trigger, that no other receipt accounts for."""
+        """Our own message with these words in this place since the trigger, that no other receipt accounts for.
+
+        Raises WriteRefused where the place cannot be read, WriteInDoubt where nobody can say.
+        """
         after = outgoing.since
         for _ in range(HISTORY_PAGES):
             route = Route("GET", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
-            page = cast(
-                "list[Mapping[str, Any]]",
-                await self._request(route, params={"limit": str(HISTORY_PAGE), "after": str(after)}),
-            )
+            page = _messages(await self._request(route, params={"limit": str(HISTORY_PAGE), "after": str(after)}))
             page.sort(key=lambda message: int(message["id"]))
-            ours = [m for m in page if int(m["author"]["id"]) == self._own_id and m["content"] == outgoing.content]
+            ours = [m for m in page if int(m["author"]["id"]) == self._own_id and _reads(m, outgoing)]
             taken = await claimed([int(m["id"]) for m in ours]) if ours else frozenset[int]()
             for message in ours:
                 if int(message["id"]) not in taken:
@@ -177,30 +212,88 @@ class Writes:
             if len(page) < HISTORY_PAGE:
                 return None
             after = MessageId(int(page[-1]["id"]))
-        return None
+        raise WriteInDoubt("long_history")
 
     async def _request(self, route: Route, **kwargs: Any) -> Any:
         """One request with its deadline. Raises WriteRefused or WriteInDoubt, and nothing of the libraries below."""
         held_s = self._held_until - time.monotonic()
         if held_s > 0:
-            await asyncio.sleep(held_s)
+            raise WriteInDoubt("held", held_s)
         try:
-            async with asyncio.timeout(ATTEMPT_S):
-                return await self._http.request(route, **kwargs)
+            request = self._http.request(route, **kwargs)
+            return await bounded(request, ATTEMPT_S, grace_s=GRACE_S, name="discord request")
+        except DeadlinePassed as error:
+            raise WriteInDoubt("timeout") from error
         except discord.RateLimited as error:
             raise WriteInDoubt("rate_limited", error.retry_after) from error
         except discord.HTTPException as error:
-            if error.status == 429:
-                # Without Discord's own body it is the network's edge: every request would make it worse.
-                retry_after_s = _retry_after_s(error)
-                self._held_until = time.monotonic() + retry_after_s
-                raise WriteInDoubt("rate_limited", retry_after_s) from error
-            if error.status >= 500:
-                raise WriteInDoubt(f"http_{error.status}") from error
-            raise WriteRefused(error.code or error.status, error.status, error.text) from error
+            raise self._fault(error) from error
         except (aiohttp.ClientError, OSError) as error:
             # TimeoutError is an OSError.
             raise WriteInDoubt("timeout" if isinstance(error, TimeoutError) else "connection") from error
+        except (ValueError, LookupError, TypeError) as error:
+            # The library met a body that is not what Discord sends.
+            raise WriteInDoubt("bad_answer") from error
+
+    def _fault(self, error: discord.HTTPException) -> WriteRefused | WriteInDoubt:
+        if error.status == 429:
+            # Without Discord's own body it is the network's edge: every request would make it worse.
+            retry_after_s = _retry_after_s(error)
+            self._held_until = time.monotonic() + retry_after_s
+            return WriteInDoubt("rate_limited", retry_after_s)
+        if error.status == 401:
+            # Our token, and no fault of this write; each such request counts towards a ban.
+            self._held_until = time.monotonic() + UNAUTHORIZED_S
+            return WriteInDoubt("unauthorized", UNAUTHORIZED_S)
+        if error.status >= 500 or not _is_json(error):
+            return WriteInDoubt(f"http_{error.status}")
+        return WriteRefused(error.code or error.status, error.status, error.text)
+
+
+def make_patient(http: HTTPClient) -> None:
+    """Make the library's client safe to cancel, and let it wait out no limit that is longer than a request may take.
+
+    On a global limit it closes a gate for all requests and opens it after its sleep; cancelled in that sleep, it would
+    leave the gate closed for good.
+    """
+    http.max_ratelimit_timeout = PATIENCE_S
+    library = http.request
+
+    async def request(route: Route, **kwargs: Any) -> Any:
+        try:
+            return await library(route, **kwargs)
+        except asyncio.CancelledError:
+            gate = http._global_over  # pyright: ignore[reportPrivateUsage]
+            if not gate.is_set():
+                # A little later: if the limit still holds, who comes first closes the gate again.
+                asyncio.get_running_loop().call_later(REOPEN_S, gate.set)
+            raise
+
+    http.request = request
+
+
+def _message(answer: object) -> Mapping[str, Any]:
+    """A message in an answer of Discord's. Raises WriteInDoubt for anything else."""
+    if isinstance(answer, Mapping):
+        message = cast("Mapping[str, Any]", answer)
+        if str(message.get("id", "")).isdecimal() and isinstance(message.get("author"), Mapping):
+            return message
+    raise WriteInDoubt("bad_answer")
+
+
+def _messages(answer: object) -> list[Mapping[str, Any]]:
+    if not isinstance(answer, list):
+        raise WriteInDoubt("bad_answer")
+    return [_message(each) for each in cast("list[object]", answer)]
+
+
+def _reads(message: Mapping[str, Any], outgoing: Outgoing) -> bool:
+    """Whether the message can be `outgoing`: its words, and in reply to no other message than that one."""
+    reference = cast("Mapping[str, Any]", message.get("message_reference") or {})
+    return message.get("content") == outgoing.content and reference.get("message_id") in (
+        None,
+        str(outgoing.reply_to) if outgoing.reply_to is not None else None,
+    )
 
 
 def message_body(content: str, nonce: str, reply_to: MessageId | None, ping: UserId | None) -> dict[str, object]:
@@ -221,9 +314,15 @@ def message_body(content: str, nonce: str, reply_to: MessageId | None, ping: Use
     return body
 
 
+def _is_json(error: discord.HTTPException) -> bool:
+    """Whether Discord itself answered, and not something before it."""
+    return str(error.response.headers.get("Content-Type", "")).startswith("application/json")
+
+
 def _retry_after_s(error: discord.HTTPException) -> float:
     value = error.response.headers.get("Retry-After", "")
     try:
-        return min(max(float(value), 0.5), 60.0)
+        asked = float(value)
     except ValueError:
         return 5.0
+    return min(max(asked, 0.5), 600.0) if math.isfinite(asked) else 5.0

@@ -51,6 +51,13 @@ def test_addresses_and_json_are_read_where_we_set_them() -> None:
         Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY, utils._from_json = before  # pyright: ignore[reportPrivateUsage]
 
 
+def test_a_global_limit_closes_the_gate_that_we_open() -> None:
+    """I10: bot.writes opens it again after a request that was cancelled in the library's sleep."""
+    source = inspect.getsource(HTTPClient.request)
+    assert source.index("self._global_over.clear()") < source.index("await asyncio.sleep(retry_after)")
+    assert source.index("retry_after > self.max_ratelimit_timeout") < source.index("self._global_over.clear()")
+
+
 def test_the_calls_that_we_make_exist() -> None:
     """Requests go through HTTPClient.request; history through logs_from."""
     assert list(inspect.signature(HTTPClient.request).parameters)[:2] == ["self", "route"]

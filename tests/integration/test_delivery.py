@@ -26,6 +26,11 @@ def _faults(discord: Discord) -> dict[str, Callable[[], RestFault]]:
     }
 
 
+def _lose_echoes(discord: Discord) -> None:
+    """What the bot says does not come back to it by the gateway."""
+    discord.faults.gateway("MESSAGE_CREATE", times=None, where=lambda d: bool(d["author"].get("bot"))).drop()
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -40,9 +45,15 @@ def _faults(discord: Discord) -> dict[str, Callable[[], RestFault]]:
         "stall after",
     ],
 )
-async def test_all_parts_arrive_in_order_and_once(stage: Stage, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """I3, I4: the first part's request fails as named; it is sent again with the same nonce."""
+@pytest.mark.parametrize("echo", ["heard", "lost"])
+async def test_all_parts_arrive_in_order_and_once(
+    stage: Stage, fault: str, echo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """I3, I4: the first part's request fails as named; unless the gateway brought the message back, it is sent again
+    with the same nonce."""
     monkeypatch.setattr("bot.writes.ATTEMPT_S", 1.5)
+    if echo == "lost":
+        _lose_echoes(stage.discord)
     _faults(stage.discord)[fault]()
     stage.model.script(say(LONG))
     async with stage.muninn():
@@ -71,6 +82,7 @@ async def test_a_refused_part_ends_the_turn_with_the_reason(stage: Stage) -> Non
 
 async def test_a_message_deleted_while_it_was_sent_again_counts_as_sent(stage: Stage) -> None:
     """I4: 10008 on a nonce means that the message was posted, and deleted since."""
+    _lose_echoes(stage.discord)
     stage.discord.faults.rest(*POST).accept_then_reset()
     held = stage.discord.faults.rest(*POST).hold()
     stage.model.script(say("now you see me"))
