@@ -35,10 +35,10 @@ class ShardLock:
         self._conn: Connection | None = None
 
     async def take(self) -> None:
-        """Wait until the lock is ours."""
+        """Wait until the lock is ours, also while PostgreSQL is away."""
         said = False
-        while not await self._try():
-            if not said:
+        while not (held := await self._try_once()):
+            if held is False and not said:
                 log.warning("shard.standing_by", shard_id=self._key[1], reason="Another process serves this shard.")
                 said = True
             await asyncio.sleep(TRY_EVERY_S)
@@ -53,14 +53,12 @@ class ShardLock:
             await self._until_broken()
             while True:
                 await asyncio.sleep(TRY_EVERY_S)
-                try:
-                    if await self._try():
-                        log.info("shard.held_again", shard_id=self._key[1])
-                        break
-                except Exception as error:
-                    if not is_passing(error):
-                        raise
+                held = await self._try_once()
+                if held is None:
                     continue
+                if held:
+                    log.info("shard.held_again", shard_id=self._key[1])
+                    break
                 log.error("shard.lost", shard_id=self._key[1], reason="Another process serves this shard now.")
                 return
 
@@ -69,6 +67,16 @@ class ShardLock:
         if self._conn is not None:
             self._conn.terminate()
             self._conn = None
+
+    async def _try_once(self) -> bool | None:
+        """Whether the lock is ours now; None while nobody can tell."""
+        try:
+            return await self._try()
+        except Exception as error:
+            if not is_passing(error):
+                raise
+            log.warning("shard.unknown", shard_id=self._key[1], error=type(error).__name__, retry_in_s=TRY_EVERY_S)
+            return None
 
     async def _try(self) -> bool:
         if self._conn is None or self._conn.is_closed():
