@@ -10,13 +10,15 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 import aiohttp
 import discord
+import discord.client
 import discord.utils
 import structlog
 import yarl
+from discord.backoff import ExponentialBackoff
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
@@ -83,6 +85,14 @@ def _tolerant_json(text: str) -> Any:
         return json.loads(text)
 
 
+class Backoff(ExponentialBackoff[Literal[False]]):
+    """The library's pauses between attempts to connect, which it lets grow to seventeen minutes, bounded."""
+
+    def delay(self) -> float:
+        """Seconds until the next attempt."""
+        return min(super().delay(), RECONNECT_MOST_S)
+
+
 class Gateway(discord.Client):
     """One shard's connection. `login` first, then `serve` until cancelled."""
 
@@ -96,6 +106,8 @@ class Gateway(discord.Client):
             chunk_guilds_at_startup=False,
             member_cache_flags=discord.MemberCacheFlags.none(),
         )
+        # connect() takes it from its module.
+        discord.client.ExponentialBackoff = Backoff  # type: ignore[misc] # pyright: ignore[reportPrivateImportUsage]
         self._accept: Accept | None = None
         self._on_guild: Callable[[Mapping[str, Any]], None] | None = None
         self._identified_at = -IDENTIFY_EVERY_S
@@ -236,7 +248,7 @@ class Gateway(discord.Client):
     async def _after_commit(self, kind: str, parser: Parser, data: Any, committed: "asyncio.Future[Ack]") -> None:
         done, _ = await asyncio.wait([committed], timeout=INTERACTION_WAIT_S)
         if not done or committed.exception() is not None:
-            log.warning("gateway.interaction_degraded", interaction_id=data.get("id"))
+            log.warning("gateway.interaction_degraded", interaction=data.get("id") if isinstance(data, dict) else None)
         self._guarded(kind, parser, data)
 
 

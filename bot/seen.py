@@ -10,7 +10,6 @@ from typing import Final, cast
 
 import structlog
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from bot.metrics import REDIS_ERRORS
 from memory.database import Db
@@ -62,10 +61,10 @@ class Seen:
         try:
             async with asyncio.timeout(DEADLINE_S):
                 answer = await self._redis.eval(_KNOWN, 0, self._prefix, _BETWEEN.join(keys))
-        except (RedisError, OSError, TimeoutError) as error:
+            known = {key.decode() for key in cast("list[bytes]", answer)}
+        except Exception as error:  # whatever is wrong with Redis, the journal goes on
             self._pause(error)
             return frozenset()
-        known = {key.decode() for key in cast("list[bytes]", answer)}
         return frozenset(key for key in keys if key in known) if known else frozenset()
 
     async def note(self, keys: Sequence[str]) -> None:
@@ -75,7 +74,7 @@ class Seen:
         try:
             async with asyncio.timeout(DEADLINE_S):
                 await self._redis.eval(_NOTE, 0, self._prefix, _BETWEEN.join(keys), str(KEEP_S))
-        except (RedisError, OSError, TimeoutError) as error:
+        except Exception as error:
             self._pause(error)
 
     def _pause(self, error: Exception) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import structlog
 
+from bot.shard_lock import ALIVE_SQL
 from memory.database import Connection, is_passing
 
 log = structlog.get_logger(__name__)
@@ -16,6 +17,7 @@ log = structlog.get_logger(__name__)
 CHANNELS: Final = ("muninn_inbox", "muninn_turns")
 RECONNECT_S: Final = 2.0
 ALIVE_EVERY_S: Final = 15.0
+ANSWER_S: Final = 5.0
 
 
 class Wakeups:
@@ -43,12 +45,19 @@ class Wakeups:
         closed = asyncio.Event()
         try:
             conn.add_termination_listener(lambda _: closed.set())
-            for channel in CHANNELS:
-                await conn.add_listener(channel, self._notified)
+            async with asyncio.timeout(ANSWER_S):
+                for channel in CHANNELS:
+                    await conn.add_listener(channel, self._notified)
             # What was notified while nobody listened.
             self.inbox.set()
             self.turns.set()
-            await closed.wait()
+            while not closed.is_set():
+                try:
+                    async with asyncio.timeout(ALIVE_EVERY_S):
+                        await closed.wait()
+                except TimeoutError:
+                    # A line that is dead at one end only closes nothing; raises if nobody answers.
+                    await conn.fetchval(ALIVE_SQL, timeout=ANSWER_S)
         finally:
             conn.terminate()
 

@@ -9,7 +9,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient, Route
 from discord.state import ConnectionState
 
-from bot.gateway import Gateway, intents, point_at
+from bot.gateway import RECONNECT_MOST_S, Backoff, Gateway, intents, point_at
 
 
 def test_the_version_is_the_one_that_was_read() -> None:
@@ -58,10 +58,21 @@ def test_a_global_limit_closes_the_gate_that_we_open() -> None:
     assert source.index("retry_after > self.max_ratelimit_timeout") < source.index("self._global_over.clear()")
 
 
+async def test_pauses_between_attempts_to_connect_are_bounded() -> None:
+    """I1: the library alone would wait up to seventeen minutes after an outage."""
+    gateway = Gateway(shard=(0, 1))
+    assert "backoff = ExponentialBackoff()" in inspect.getsource(discord.Client.connect)
+    assert inspect.getmodule(discord.Client.connect).ExponentialBackoff is Backoff  # type: ignore[union-attr]
+    backoff = Backoff()
+    assert max(backoff.delay() for _ in range(50)) == RECONNECT_MOST_S
+    await gateway.stop()
+
+
 def test_the_calls_that_we_make_exist() -> None:
     """Requests go through HTTPClient.request; history through logs_from."""
     assert list(inspect.signature(HTTPClient.request).parameters)[:2] == ["self", "route"]
-    assert {"channel_id", "limit", "after"} <= set(inspect.signature(HTTPClient.logs_from).parameters)
+    assert {"channel_id", "limit", "before", "after"} <= set(inspect.signature(HTTPClient.logs_from).parameters)
+    assert list(inspect.signature(HTTPClient.get_message).parameters) == ["self", "channel_id", "message_id"]
 
 
 def test_the_intents_are_those_that_the_readme_names() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 
 import asyncpg
+import pytest
 from redis.asyncio import Redis
 
 from bot.seen import Seen, ledger_name
@@ -28,6 +29,21 @@ async def test_a_redis_that_does_not_answer_knows_nothing_and_is_left_alone() ->
             for _ in range(200):
                 await seen.note(["a"])
                 assert await seen.known(["a"]) == frozenset()
+
+
+@pytest.mark.parametrize("answer", [RuntimeError("a bug"), None, [7], "nonsense"])
+async def test_a_redis_that_answers_nonsense_knows_nothing(answer: object) -> None:
+    """I2: whatever comes back, the journal goes on without it."""
+
+    class Strange:
+        async def eval(self, *_: object) -> object:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    seen = Seen(Strange(), "p:")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    assert await seen.known(["a"]) == frozenset()
+    await Seen(Strange(), "p:").note(["a"])  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 
 
 async def test_no_database_is_vouched_for_by_what_another_committed(
