@@ -34,8 +34,8 @@ def addressed(data: Mapping[str, Any], me: Identity) -> Reason | None:
     if any(int(user["id"]) == me.user_id for user in cast("Sequence[Mapping[str, Any]]", data.get("mentions") or ())):
         return "mention"
     answered = data.get("referenced_message")
-    if isinstance(answered, Mapping):
+    if isinstance(answered, dict):
         replied_to = cast("Mapping[str, Any]", answered).get("author")
-        if isinstance(replied_to, Mapping) and int(cast("Mapping[str, Any]", replied_to)["id"]) == me.user_id:
+        if isinstance(replied_to, dict) and int(cast("Mapping[str, Any]", replied_to)["id"]) == me.user_id:
             return "reply"
     return None

@@ -33,7 +33,7 @@ from bot.seen import Seen
 from memory.database import BORROW_S, Pool, is_passing
 from memory.gaps import Behind, GapReason, add_cursors, open_gap
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, TurnId
-from memory.journal import Incoming, Written, park, write_group
+from memory.journal import Group, Incoming, Written, lay_out, park, write_group
 
 log = structlog.get_logger(__name__)
 
@@ -53,6 +53,15 @@ class _Queued:
     future: asyncio.Future[Ack]
     # Why it is to be parked instead of journalled.
     malformed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What goes into one transaction, and what is parked after it."""
+
+    items: list[_Queued]
+    group: Group | None
+    malformed: list[_Queued]
 
 
 @dataclass(slots=True, eq=False)
@@ -164,18 +173,36 @@ class Ingress:
                 self._noting.cancel()
 
     async def _empty_queue(self) -> None:
-        while self._queue:
-            if isinstance(self._queue[0], _Gap):
-                await self._open_gap(self._queue[0])
-            else:
-                await self._write(self._take())
-            QUEUE_DEPTH.set(len(self._queue))
-            if len(self._queue) <= self._most_queued // 2:
-                self._has_room.set()
+        """Journal all that waits.
+
+        What arrives during a commit goes next, together. Where that is a whole group already, it is looked up and laid
+        out beside the commit, so that PostgreSQL and this process do not wait for each other.
+        """
+        commit: asyncio.Task[None] | None = None
+        try:
+            while self._queue or commit is not None:
+                head = self._queue[0] if self._queue else None
+                if commit is not None and (isinstance(head, _Gap) or len(self._queue) < self._most_grouped):
+                    await commit
+                    commit = None
+                elif isinstance(head, _Gap):
+                    await self._open_gap(head)
+                else:
+                    taken = self._take()
+                    batch = await self._unknown(taken)
+                    if commit is not None:
+                        await commit
+                    commit = asyncio.create_task(self._write(batch), name="commit")
+                QUEUE_DEPTH.set(len(self._queue))
+                if len(self._queue) <= self._most_queued // 2:
+                    self._has_room.set()
+        finally:
+            if commit is not None:
+                commit.cancel()
+                await asyncio.wait([commit])
 
     def _enqueue(self, event: Incoming, *, malformed: str | None = None) -> asyncio.Future[Ack]:
         future: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
-        future.add_done_callback(_seen_by_somebody)
         last = self._queue[-1] if self._queue else None
         if len(self._queue) >= self._most_queued:
             if not (isinstance(last, _Gap) and last.reason == "overflow"):
@@ -183,8 +210,7 @@ class Ingress:
                 last = _Gap("overflow", datetime.now(UTC))
                 self._put(last)
             last.drop(event)
-            EVENTS.labels("dropped").inc()
-            future.set_exception(EventDropped())
+            _fail(future)
             return future
         self._put(_Queued(event, future, malformed))
         return future
@@ -223,50 +249,55 @@ class Ingress:
         log.info("gateway.gap", reason=gap.reason, dropped=gap.dropped)
         self._on_gap()
 
-    async def _write(self, group: list[_Queued]) -> None:
-        good = [item for item in group if item.malformed is None]
-        known = await self._seen.known([_seen_key(item.event) for item in good])
-        waiting: list[_Queued] = []
-        for item in good:
-            if _seen_key(item.event) in known:
-                _resolve(item, "duplicate")
-            else:
-                waiting.append(item)
-        if waiting:
-            await self._commit(waiting)
-        for item in group:
-            if item.malformed is not None:
-                await self._park(item, item.malformed, told=item.malformed)
+    async def _unknown(self, taken: list[_Queued]) -> "_Batch":
+        """What of these Redis does not know as committed, laid out for its transaction."""
+        waiting = [item for item in taken if item.malformed is None]
+        known = await self._seen.known([_seen_key(item.event) for item in waiting])
+        if known:
+            _resolve([item for item in waiting if _seen_key(item.event) in known], "duplicate")
+            waiting = [item for item in waiting if _seen_key(item.event) not in known]
+        malformed = [item for item in taken if item.malformed is not None]
+        try:
+            group = lay_out([item.event for item in waiting])
+        except Exception:
+            # A fault of ours over some event: it comes again with the commit, which finds out which one.
+            group = None
+        return _Batch(waiting, group, malformed)
 
-    async def _commit(self, group: list[_Queued]) -> None:
+    async def _write(self, batch: "_Batch") -> None:
+        if batch.items:
+            await self._commit(batch.items, batch.group)
+        for item in batch.malformed:
+            await self._park(item, item.malformed or "", told=item.malformed or "")
+
+    async def _commit(self, items: list[_Queued], group: Group | None = None) -> None:
         """Commit a group; one that is refused for what is in it is halved until the culprit stands alone."""
-        events = [item.event for item in group]
         written: Written | None = None
 
         async def write() -> None:
             nonlocal written
             async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-                written = await write_group(conn, events)
+                written = await write_group(conn, group or [item.event for item in items])
                 crash_point("before_commit")
 
         started = time.perf_counter()
         try:
             await self._until_done(write)
         except Exception as error:  # PostgreSQL's refusal, or a fault of our own that some event brings out
-            if len(group) == 1:
-                await self._park(group[0], f"{type(error).__name__}: {error}", told=type(error).__name__)
+            if len(items) == 1:
+                await self._park(items[0], f"{type(error).__name__}: {error}", told=type(error).__name__)
                 return
-            log.warning("ingress.group_refused", events=len(group), error=type(error).__name__)
-            middle = len(group) // 2
-            await self._commit(group[:middle])
-            await self._commit(group[middle:])
+            log.warning("ingress.group_refused", events=len(items), error=type(error).__name__)
+            middle = len(items) // 2
+            await self._commit(items[:middle])
+            await self._commit(items[middle:])
             return
         assert written is not None  # noqa: S101 - _until_done returns only after write did
         COMMIT_SECONDS.observe(time.perf_counter() - started)
-        GROUP_SIZE.observe(len(group))
-        self._settle(group, written)
+        GROUP_SIZE.observe(len(items))
+        self._settle(items, written)
         crash_point("after_commit")
-        await self._note([_seen_key(event) for event in events])
+        await self._note([_seen_key(item.event) for item in items])
 
     async def _note(self, keys: Sequence[str]) -> None:
         """Tell Redis, beside the next group and at most one behind: until it knows, it only saves no work (I2)."""
@@ -275,9 +306,10 @@ class Ingress:
         self._noting = asyncio.create_task(self._seen.note(keys), name="note-seen")
 
     def _settle(self, group: list[_Queued], written: Written) -> None:
-        for item in group:
-            fresh = (item.event.space_id, item.event.key) in written.fresh
-            _resolve(item, "committed" if fresh else "duplicate")
+        fresh = [item for item in group if (item.event.space_id, item.event.key) in written.fresh]
+        _resolve(fresh, "committed")
+        if len(fresh) < len(group):
+            _resolve([item for item in group if not item.future.done()], "duplicate")
         if written.inbox_grew:
             self._on_inbox()
         if written.cancelled:
@@ -301,13 +333,10 @@ class Ingress:
         except Exception:
             # The last resort: the others of its group must not go with it.
             log.exception("ingress.lost", kind=item.event.kind[:100], key=item.event.key[:100])
-            EVENTS.labels("dropped").inc()
-            if not item.future.done():
-                item.future.set_exception(EventDropped())
-                item.future.exception()
+            _fail(item.future)
             return
         log.error("ingress.parked", kind=item.event.kind[:100], key=item.event.key[:100], reason=told[:200])
-        _resolve(item, "parked")
+        _resolve([item], "parked")
 
     async def _until_done(self, write: Callable[[], Awaitable[None]]) -> None:
         """Repeat `write` while PostgreSQL is in trouble. Raises what is wrong with the statement itself."""
@@ -337,15 +366,18 @@ def _seen_key(event: Incoming) -> str:
     return f"{event.space_id}:{event.key}"
 
 
-def _resolve(item: _Queued, ack: Ack) -> None:
-    EVENTS.labels(ack).inc()
-    if not item.future.done():
-        item.future.set_result(ack)
+def _resolve(items: Sequence[_Queued], ack: Ack) -> None:
+    for item in items:
+        if not item.future.done():
+            item.future.set_result(ack)
+    EVENTS.labels(ack).inc(len(items))
 
 
-def _seen_by_somebody(future: asyncio.Future[Ack]) -> None:
-    """Most callers need no answer; an unread failure is not an error of the program."""
-    if not future.cancelled():
+def _fail(future: asyncio.Future[Ack]) -> None:
+    EVENTS.labels("dropped").inc()
+    if not future.done():
+        future.set_exception(EventDropped())
+        # Most callers need no answer; a failure that nobody looks at is no error of the program.
         future.exception()
 
 

@@ -26,7 +26,7 @@ class Outages:
 
     def note(self, kind: str, data: object) -> datetime | None:
         """Since when events may be missing, where this dispatch is a guild that comes back; never raises."""
-        if not isinstance(data, Mapping):
+        if kind not in ("READY", "GUILD_CREATE", "GUILD_DELETE") or not isinstance(data, Mapping):
             return None
         fields = cast("Mapping[str, Any]", data)
         guild, now = str(fields.get("id")), datetime.now(UTC) - BEFORE

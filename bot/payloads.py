@@ -45,7 +45,7 @@ def listed(value: Any) -> Sequence[Any]:
     """A JSON array; null and a missing one are empty."""
     if value is None:
         return ()
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, (list, tuple)):
         raise TypeError(f"expected an array, got {type(value).__name__}")
     return cast("Sequence[Any]", value)
 
@@ -119,6 +119,8 @@ def session_key(session_id: str) -> str:
 
 def clean(written: str) -> str:
     """Text as PostgreSQL can hold it: U+0000 and lone surrogates become U+FFFD."""
+    if written.isascii() and "\0" not in written:
+        return written
     if "\0" in written:
         written = written.replace("\0", "�")
     try:

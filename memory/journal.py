@@ -96,20 +96,41 @@ class Written:
     cancelled: tuple[TurnId, ...]
 
 
-async def write_group(conn: Db, group: Sequence[Incoming]) -> Written:
-    """Journal `group`, in order, inside the caller's transaction.
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Events laid out for one transaction: each key once, in order, and ready to be sent where nothing can change
+    which of them are kept."""
+
+    events: tuple[Incoming, ...]
+    rows: "_Rows | None"
+
+
+def lay_out(events: Sequence[Incoming]) -> Group:
+    """Make a group of `events`. It touches no database, so that it can be done while another group commits."""
+    first: dict[tuple[int, str], Incoming] = {}
+    for event in events:
+        first.setdefault((event.space_id, event.key), event)
+    unique = tuple(first.values())
+    if any(isinstance(event.change, ReactionAdded | ReactionsRemoved) for event in unique):
+        # Those that change nothing are left out, which only the database tells.
+        return Group(unique, None)
+    return Group(unique, _rows(unique))
+
+
+async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
+    """Journal events, laid out already or not, in order, inside the caller's transaction.
 
     Raises what asyncpg raises: a data error means that one of the events cannot be stored as it is.
     """
-    first: dict[tuple[int, str], Incoming] = {}
-    for event in group:
-        first.setdefault((event.space_id, event.key), event)
-    unique = list(first.values())
-    unchanged = await _apply_reactions(conn, unique)
-    kept = [event for event in unique if id(event) not in unchanged]
+    laid_out = group if isinstance(group, Group) else lay_out(group)
+    kept, rows = laid_out.events, laid_out.rows
+    if rows is None:
+        unchanged = await _apply_reactions(conn, kept)
+        kept = tuple(event for event in kept if id(event) not in unchanged)
+        rows = _rows(kept)
     if not kept:
         return Written(frozenset(), inbox_grew=False, cancelled=())
-    fresh, waiting, inbox_grew = await _insert_events(conn, kept)
+    fresh, waiting, inbox_grew = await _insert_events(conn, kept, rows)
     new = [event for event in kept if (event.space_id, event.key) in fresh]
     await _merge_messages(conn, waiting)
     cancelled = await _apply_deletes(conn, new)
@@ -125,27 +146,28 @@ async def write_group(conn: Db, group: Sequence[Incoming]) -> Written:
 # `IN` in a list of columns is looked up in a hash; a join of so few expected rows would compare each with each.
 INSERT_EVENTS_SQL: Final = """
 WITH given AS MATERIALIZED (
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
-                         $8::text[], $9::text[], $10::bool[], $11::bigint[], $12::text[], $13::text[], $14::text[],
-                         $15::bigint[], $16::text[], $17::timestamptz[], $18::timestamptz[], $19::timestamptz[])
+    SELECT * FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text[], $4::text[], $5::text::bigint[], $6::text[],
+                         $7::text::text[], $8::text[], $9::text::text[], $10::text::bool[], $11::text::bigint[],
+                         $12::text::text[], $13::text[], $14::text[], $15::text::bigint[], $16::text[],
+                         $17::text::timestamptz[], $18::text::timestamptz[])
       WITH ORDINALITY AS e (space_id, place_id, kind, event_key, message_id, subject_ids, source,
                             payload, addressed, first, author_id, author_kind, author_name, content,
-                            reply_to_id, extras, created_at, version_at, edited_at, n)
+                            reply_to_id, extras, created_at, edited_at, n)
 ), fresh AS (
     INSERT INTO discord_events (space_id, place_id, kind, event_key, message_id, subject_ids, source, payload)
-    SELECT space_id, place_id, kind, event_key, message_id, subject_ids::bigint[], source, payload::jsonb
+    SELECT space_id, place_id, kind, event_key, message_id, subject_ids::bigint[], source, payload::json
     FROM given ORDER BY n
     ON CONFLICT (space_id, event_key) DO NOTHING
     RETURNING space_id, event_key
-), marked AS MATERIALIZED (
-    SELECT given.*, (space_id, event_key) IN (SELECT space_id, event_key FROM fresh) AS is_new FROM given
 ), new AS MATERIALIZED (
-    SELECT * FROM marked WHERE is_new
+    SELECT space_id, place_id, kind, event_key, message_id, source, addressed, first, author_id, author_kind,
+           author_name, content, reply_to_id, extras, created_at, edited_at, n
+    FROM given WHERE (space_id, event_key) IN (SELECT space_id, event_key FROM fresh)
 ), said AS (
     INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_kind, author_name, content,
                                reply_to_id, extras, created_at, version_at, edited_at)
     SELECT space_id, message_id, place_id, author_id, author_kind, author_name, content,
-           reply_to_id, extras::jsonb, created_at, version_at, edited_at
+           reply_to_id, extras::jsonb, created_at, coalesce(edited_at, created_at), edited_at
     FROM new WHERE first ORDER BY space_id, message_id
     ON CONFLICT (space_id, message_id) DO NOTHING
     RETURNING space_id, message_id
@@ -179,41 +201,60 @@ FROM new
 """
 
 
-async def _insert_events(
-    conn: Db, events: Sequence[Incoming]
-) -> tuple[frozenset[tuple[int, str]], list[MessageSeen], bool]:
-    """What of `events` is new, the versions of messages that are still to be merged, and whether the inbox grew."""
-    seen = [event.change if isinstance(event.change, MessageSeen) else None for event in events]
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The arguments of INSERT_EVENTS_SQL, and the message that each event brings, if any."""
+
+    seen: tuple[MessageSeen | None, ...]
+    arguments: tuple[object, ...]
+
+
+def _rows(events: Sequence[Incoming]) -> _Rows:
+    seen = tuple(event.change if isinstance(event.change, MessageSeen) else None for event in events)
     firsts = _first_versions(seen)
-    rows = await conn.fetch(
-        INSERT_EVENTS_SQL,
-        [event.space_id for event in events],
-        [event.place_id for event in events],
+    arguments = (
+        _literal([event.space_id for event in events]),
+        _literal([event.place_id for event in events]),
         [event.kind for event in events],
         [event.key for event in events],
-        [event.message_id for event in events],
-        ["{" + ",".join(map(str, event.subject_ids)) + "}" for event in events],
-        [event.source for event in events],
+        _literal([event.message_id for event in events]),
+        [_literal(event.subject_ids) for event in events],
+        _literal([event.source for event in events]),
         [event.payload for event in events],
-        [event.addressed for event in events],
-        [m is not None and id(m) in firsts for m in seen],
-        [m and m.author_id for m in seen],
-        [m and m.author_kind for m in seen],
-        [m and m.author_name for m in seen],
-        [m and m.content for m in seen],
-        [m and m.reply_to_id for m in seen],
-        [m and m.extras for m in seen],
-        [m and m.created_at for m in seen],
-        [m and m.version_at for m in seen],
-        [m and m.edited_at for m in seen],
+        _literal([event.addressed for event in events]),
+        _literal([m is not None and id(m) in firsts for m in seen]),
+        _literal([m and m.author_id for m in seen]),
+        _literal([m and m.author_kind for m in seen]),
+        [m.author_name if m else "" for m in seen],
+        [m.content if m else "" for m in seen],
+        _literal([m and m.reply_to_id for m in seen]),
+        [m.extras if m else "{}" for m in seen],
+        _literal([m and m.created_at.isoformat() for m in seen]),
+        _literal([m and m.edited_at and m.edited_at.isoformat() for m in seen]),
     )
-    inserted = {(row["space_id"], row["event_key"]): row["said"] for row in rows}
+    return _Rows(seen, arguments)
+
+
+async def _insert_events(
+    conn: Db, events: Sequence[Incoming], rows: _Rows
+) -> tuple[frozenset[tuple[int, str]], list[MessageSeen], bool]:
+    """What of `events` is new, the versions of messages that are still to be merged, and whether the inbox grew."""
+    fetched = await conn.fetch(INSERT_EVENTS_SQL, *rows.arguments)
+    inserted = {(row["space_id"], row["event_key"]): row["said"] for row in fetched}
     waiting = [
         m
-        for event, m in zip(events, seen, strict=True)
+        for event, m in zip(events, rows.seen, strict=True)
         if m is not None and inserted.get((event.space_id, event.key)) is False
     ]
-    return frozenset(inserted), waiting, any(row["inbox_grew"] for row in rows)
+    return frozenset(inserted), waiting, any(row["inbox_grew"] for row in fetched)
+
+
+def _literal(values: Iterable[int | str | bool | None]) -> str:
+    """An array of numbers, times or our own words as PostgreSQL reads it from text.
+
+    asyncpg looks at each element of an array three times over; where the elements need no quoting, one text is quicker.
+    """
+    return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
 
 
 def _first_versions(seen: Sequence[MessageSeen | None]) -> set[int]:

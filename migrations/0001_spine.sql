@@ -6,6 +6,7 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm;
 
 -- Every gateway dispatch that changes something, once (I1, I2).
 -- space_id is the guild, else the DM channel, else 0 for what belongs to the application itself (READY, RESUMED).
+-- payload is json, not jsonb: it is kept as it came and seldom looked into, and is cheaper to take in.
 CREATE TABLE discord_events (
     event_id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     space_id     bigint NOT NULL,
@@ -15,7 +16,7 @@ CREATE TABLE discord_events (
     message_id   bigint,
     subject_ids  bigint[] NOT NULL DEFAULT '{}',
     source       text NOT NULL CHECK (source IN ('gateway', 'backfill', 'action')),
-    payload      jsonb,
+    payload      json,
     received_at  timestamptz NOT NULL DEFAULT now(),
     UNIQUE (space_id, event_key)
 );
