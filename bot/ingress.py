@@ -179,6 +179,7 @@ class Ingress:
         out beside the commit, so that PostgreSQL and this process do not wait for each other.
         """
         commit: asyncio.Task[None] | None = None
+        in_hand: list[_Queued] = []
         try:
             while self._queue or commit is not None:
                 head = self._queue[0] if self._queue else None
@@ -188,7 +189,9 @@ class Ingress:
                 elif isinstance(head, _Gap):
                     await self._open_gap(head)
                 else:
+                    in_hand = [item for item in in_hand if not item.future.done()]
                     taken = self._take()
+                    in_hand += taken
                     batch = await self._unknown(taken)
                     if commit is not None:
                         await commit
@@ -200,6 +203,8 @@ class Ingress:
             if commit is not None:
                 commit.cancel()
                 await asyncio.wait([commit])
+            # Where a fault ended this, what was taken and not acknowledged goes first when it is started again.
+            self._queue.extendleft(reversed([item for item in in_hand if not item.future.done()]))
 
     def _enqueue(self, event: Incoming, *, malformed: str | None = None) -> asyncio.Future[Ack]:
         future: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()

@@ -206,3 +206,30 @@ async def test_whom_an_event_is_about_is_known(pool: Pool, kind: str, data: dict
     async with ingress(pool) as (one, _):
         await put(one, Dispatch(kind, {"guild_id": str(GUILD), "channel_id": str(GENERAL), **data}, "s", 1))
     assert set(await pool.fetchval("SELECT subject_ids FROM discord_events")) == subjects
+
+
+async def test_what_was_taken_when_the_writer_fell_over_is_not_lost(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """I1: a fault between the queue and the commit puts the events back, and the restarted writer journals them."""
+    from bot.seen import Seen
+
+    real, calls = Seen.known, 0
+
+    async def faulty(self: Seen, keys: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise RuntimeError("a bug")
+        return await real(self, keys)
+
+    monkeypatch.setattr(Seen, "known", faulty)
+    async with ingress(pool, writing=False) as (one, _):
+        futures = [one.accept(create(n)) for n in range(200)]
+        with pytest.raises(RuntimeError):
+            await one.run()
+        task = asyncio.create_task(one.run())
+        async with asyncio.timeout(10):
+            acks = [await future for future in futures if future is not None]
+        task.cancel()
+    assert acks == ["committed"] * 200
