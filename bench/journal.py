@@ -54,26 +54,27 @@ async def measure(ground: Ground, size: Size = FULL) -> dict[str, float]:
         writer = asyncio.create_task(ingress.run())
         stack.callback(writer.cancel)
         traffic = Traffic(seed=1)
-        warm, *rounds, paced = [
-            traffic.take(count) for count in (size.warm_up, *[size.events] * size.rounds, int(PACE * size.paced_s))
-        ]
+        warm, paced = traffic.take(size.warm_up), traffic.take(int(PACE * size.paced_s))
         await _through_ingress(ingress, warm)
         await _one_by_one(plain, warm[: size.plain_events])
         # A database that has been used for a minute has statistics; without them plans are those for empty tables.
         await pool.execute("ANALYZE")
-        grouped: list[float] = []
-        single: list[float] = []
-        for number, events in enumerate(rounds):
-            grouped.append(len(events) / await _through_ingress(ingress, events))
-            single.append(size.plain_events / await _one_by_one(plain, events[: size.plain_events]))
-            progress(
-                f"journal: round {number + 1} of {size.rounds}: {grouped[-1]:,.0f} against {single[-1]:,.0f} events/s"
-            )
+        rates: dict[str, list[tuple[float, float]]] = {"messages": [], "mixed": []}
+        for number in range(size.rounds):
+            for kind, events in (("messages", traffic.messages(size.events)), ("mixed", traffic.take(size.events))):
+                grouped = len(events) / await _through_ingress(ingress, events)
+                single = size.plain_events / await _one_by_one(plain, events[: size.plain_events])
+                rates[kind].append((grouped, single))
+                progress(
+                    f"journal: round {number + 1} of {size.rounds}, {kind}: {grouped:,.0f} against {single:,.0f} events/s"
+                )
         waits = await _paced(ingress, paced)
     return {
-        "ratio_single_transaction": median([a / b for a, b in zip(grouped, single, strict=True)]),
-        "events_per_s": median(grouped),
-        "single_transaction_events_per_s": median(single),
+        "ratio_single_transaction": median([grouped / single for grouped, single in rates["messages"]]),
+        "events_per_s": median([grouped for grouped, _ in rates["messages"]]),
+        "single_transaction_events_per_s": median([single for _, single in rates["messages"]]),
+        "ratio_single_transaction_mixed": median([grouped / single for grouped, single in rates["mixed"]]),
+        "events_per_s_mixed": median([grouped for grouped, _ in rates["mixed"]]),
         "commit_p50_ms": median(waits) * 1e3,
         "commit_p99_ms": percentile(waits, 0.99) * 1e3,
     }

@@ -47,6 +47,14 @@ class Traffic:
         events = self._events()
         return [next(events) for _ in range(count)]
 
+    def messages(self, count: int) -> list[Dispatch]:
+        """The next `count` new messages, without what else happens to messages."""
+        share = ADDRESSED / (CREATE + ADDRESSED)
+        return [
+            self._dispatch("MESSAGE_CREATE", self._message(addressed=self._random.random() < share))
+            for _ in range(count)
+        ]
+
     def _events(self) -> Iterator[Dispatch]:
         kinds = ("create", "addressed", "edit", "delete", "react", "unreact")
         weights = (CREATE, ADDRESSED, EDIT, DELETE, REACT, UNREACT)

@@ -15,6 +15,8 @@ JOURNAL = {
     "ratio_single_transaction",
     "events_per_s",
     "single_transaction_events_per_s",
+    "ratio_single_transaction_mixed",
+    "events_per_s_mixed",
     "commit_p50_ms",
     "commit_p99_ms",
 }
