@@ -7,6 +7,9 @@ from agent.errors import LimitsBroken
 MAX_ARGUMENTS_CHARS = 16_384
 """Longer argument texts are turned down unread."""
 
+MAX_REPLY_CHARS = 100_000
+"""What a reply says beyond that is dropped, and the reply counts as cut off."""
+
 MAX_RESULT_CHARS = 16_384
 """Longer results never reach the model; tools clip what they return well below."""
 

@@ -19,7 +19,7 @@ from agent.contracts import (
     ToolResult,
     ValidCall,
 )
-from agent.limits import Limits
+from agent.limits import MAX_REPLY_CHARS, Limits
 from agent.ports import Toolbox
 from agent.results import failure, not_started
 from agent.storable import storable
@@ -61,12 +61,15 @@ class Ledger:
 
 
 def normalised(reply: ModelReply) -> ModelReply:
-    """The reply as it can be stored and sent again: no U+0000, no lone surrogates, names that a provider takes."""
+    """The reply as it can be stored and sent again: no U+0000, no lone surrogates, names that a provider takes, and no
+    endless text."""
     message = reply.message
     calls = tuple(
         ToolCall(_id(each.call_id), _name(each.tool), _argument_text(each.arguments)) for each in message.calls
     )
     text = None if message.text is None else storable(message.text)
+    if text is not None and len(text) > MAX_REPLY_CHARS:
+        return replace(reply, message=AssistantMessage(text[:MAX_REPLY_CHARS], calls), finish="length")
     return replace(reply, message=AssistantMessage(text, calls))
 
 

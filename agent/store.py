@@ -250,6 +250,19 @@ async def finish_run(
     )
 
 
+# The run of a turn that was not ended yet.
+RUNNING_RUN_SQL = """
+SELECT run_id FROM agent_runs WHERE turn_id = $1 AND state = 'running'
+"""
+
+
+async def abandon_run(conn: Any, turn_id: int, *, state: Literal["failed", "cancelled"], reason: str) -> None:
+    """End the run that the turn may have, within the caller's transaction, which ends the turn without its answer."""
+    run_id = await conn.fetchval(RUNNING_RUN_SQL, turn_id)
+    if run_id is not None:
+        await finish_run(conn, run_id, state=state, outcome=None, reason=reason)
+
+
 def _read_step(rows: Sequence[asyncpg.Record]) -> StoredStep:
     first = rows[0]
     calls = tuple(_read_call(row) for row in rows if row["ordinal"] is not None)

@@ -12,7 +12,7 @@ from agent.contracts import Message, RunOutcome
 from agent.limits import Limits
 from agent.loop import run
 from agent.ports import Model
-from agent.store import Fence, PgRunStore, begin_run, finish_run
+from agent.store import Fence, PgRunStore, abandon_run, begin_run, finish_run
 from bot import parts, turns
 from bot.addressing import Identity
 from bot.crash import crash_point
@@ -114,9 +114,7 @@ class Answerer:
         """The trigger was deleted before an answer was composed: nothing is said (I3)."""
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await turns.end(conn, turn, "cancelled", reason="trigger_deleted")
-            run_id = await conn.fetchval(RUNNING_RUN_SQL, turn.turn_id)
-            if run_id is not None:
-                await finish_run(conn, run_id, state="cancelled", outcome=None, reason="trigger_deleted")
+            await abandon_run(conn, turn.turn_id, state="cancelled", reason="trigger_deleted")
 
     async def _answer(self, turn: Turn) -> None:
         async with self._typing(turn):
@@ -196,9 +194,7 @@ class Answerer:
     async def _tell(self, turn: Turn, sentence: str, reason: str) -> None:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             composed = await turns.compose(conn, turn, (sentence,), outcome="error", reason=reason)
-            run_id = await conn.fetchval(RUNNING_RUN_SQL, turn.turn_id)
-            if run_id is not None:
-                await finish_run(conn, run_id, state="failed", outcome=None, reason=reason)
+            await abandon_run(conn, turn.turn_id, state="failed", reason=reason)
         await self._deliver(turn, composed, "error")
 
     async def _deliver(self, turn: Turn, composed: tuple[Part, ...], outcome: Outcome) -> None:
@@ -213,12 +209,6 @@ class Answerer:
         finally:
             task.cancel()
             await asyncio.wait([task])
-
-
-# The run of a turn that was not ended yet.
-RUNNING_RUN_SQL: Final = """
-SELECT run_id FROM agent_runs WHERE turn_id = $1 AND state = 'running'
-"""
 
 
 class _TriggerReactor:

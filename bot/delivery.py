@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 import structlog
 
+from agent.store import abandon_run
 from bot import receipts, turns
 from bot.addressing import Identity
 from bot.crash import crash_point
@@ -23,6 +24,9 @@ log = structlog.get_logger(__name__)
 
 GIVE_UP_S: Final = 1800.0
 """How long a part is tried before its turn ends as undeliverable."""
+
+MOST_ATTEMPTS: Final = 6
+"""How often an answer whose time is up is still taken up again."""
 
 STINT_S: Final = 20.0
 """How long a part is tried in one go: a place that takes no messages must not keep a worker from other places."""
@@ -66,7 +70,11 @@ class Delivery:
             if part.receipt.state == "refused":
                 await self._end(turn, "cancelled", f"undeliverable:{part.receipt.failure}")
                 return
-            outcome = await self._send(turn, part)
+            if turn.attempts > MOST_ATTEMPTS and part.receipt.age_s > 2 * GIVE_UP_S:
+                # It fails each time, and not for Discord's sake: a place must not wait for it for ever.
+                outcome = Outcome("unknown", 0, None, "broken")
+            else:
+                outcome = await self._send(turn, part)
             ended = await self._record(turn, part, outcome, rest=parts[number + 1 :])
             crash_point("after_settled")
             if ended:
@@ -77,7 +85,9 @@ class Delivery:
     async def expire(self, turn: Turn) -> None:
         """Mark a message that came too long ago to be answered with one reaction, and end its turn."""
         outcome = await self.react(turn, EXPIRED_MARK)
-        await self._end(turn, "expired", None if outcome == "applied" else f"unmarked:{outcome}")
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+            await turns.end(conn, turn, "expired", reason=None if outcome == "applied" else f"unmarked:{outcome}")
+            await abandon_run(conn, turn.turn_id, state="cancelled", reason="expired")
 
     async def react(self, turn: Turn, emoji: str) -> Literal["applied", "refused", "unknown"]:
         """React to the trigger, once (I4)."""

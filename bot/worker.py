@@ -52,6 +52,7 @@ class Worker:
         self._running: dict[TurnId, tuple[Turn, asyncio.Task[None]]] = {}
         self._unwanted: set[TurnId] = set()
         self._beat_at = time.monotonic()
+        self._stopping = False
 
     def cancel(self, turn_ids: Sequence[TurnId]) -> None:
         """The triggers of these turns were deleted: stop those that run here."""
@@ -63,7 +64,7 @@ class Worker:
     async def claim_forever(self) -> None:
         """Claim whenever woken or a slot is free, and at least every `poll_s` seconds."""
         while True:
-            if len(self._running) < self._slots:
+            if len(self._running) < self._slots and not self._stopping:
                 await self._claim()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._poll_s):
@@ -83,14 +84,19 @@ class Worker:
                 self._beat_at = time.monotonic()
                 continue
             sent_at = time.monotonic()
+            # An answer that comes later than this is none: what runs must have stopped when the lease ends.
+            safe_until = self._beat_at + self._lease_s - self._heartbeat_s / 2
             try:
-                async with asyncio.timeout(self._heartbeat_s), self._pool.acquire(timeout=BORROW_S) as conn:
+                async with (
+                    asyncio.timeout(min(self._heartbeat_s, safe_until - sent_at)),
+                    self._pool.acquire(timeout=BORROW_S) as conn,
+                ):
                     ours = await turns.heartbeat(conn, running, lease_s=self._lease_s)
             except Exception as error:
                 if not is_passing(error):
                     raise
                 log.warning("worker.heartbeat_failed", error=type(error).__name__, turns=len(running))
-                if time.monotonic() - self._beat_at > self._lease_s - self._heartbeat_s:
+                if time.monotonic() + self._heartbeat_s >= safe_until:
                     self._stop([turn.turn_id for turn in running])
                 continue
             self._beat_at = sent_at
@@ -98,7 +104,8 @@ class Worker:
             self.cancel([turn_id for turn_id, unwanted in ours.items() if unwanted])
 
     async def stop(self, *, within_s: float) -> None:
-        """Let what runs finish for `within_s` seconds, then cut it off and give it back at once."""
+        """Begin nothing more, let what runs finish for `within_s` seconds, then cut it off and give it back at once."""
+        self._stopping = True
         tasks = [task for _, task in self._running.values()]
         if tasks:
             await asyncio.wait(tasks, timeout=within_s)
