@@ -66,7 +66,7 @@ async def measure(ground: Ground, size: Size = FULL) -> dict[str, float]:
                 single = size.plain_events / await _one_by_one(plain, events[: size.plain_events])
                 rates[kind].append((grouped, single))
                 progress(
-                    f"journal: round {number + 1} of {size.rounds}, {kind}: {grouped:,.0f} against {single:,.0f} events/s"
+                    f"journal: {number + 1} of {size.rounds}, {kind}: {grouped:,.0f} against {single:,.0f} events/s"
                 )
         waits = await _paced(ingress, paced)
     return {

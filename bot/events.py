@@ -72,6 +72,8 @@ def read(dispatch: Dispatch, me: Identity) -> tuple[Incoming, ...]:
     if dispatch.kind in IGNORED:
         return ()
     try:
+        if dispatch.kind == "MESSAGE_CREATE":  # nearly all of them
+            return (_message_create(dispatch, _object(dispatch.data), me),)
         return tuple(_read(dispatch, me))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise MalformedDispatch(f"{dispatch.kind}: {type(error).__name__}: {error}") from error
@@ -264,7 +266,7 @@ def _message(data: Payload, me: Identity) -> MessageSeen:
         author_name=text(nick or author.get("global_name") or author.get("username") or ""),
         content=text(data["content"] or ""),
         reply_to_id=MessageId(snowflake(reply_to)) if reply_to is not None else None,
-        extras=dump(_extras(data)),
+        extras=dump(extras) if (extras := _extras(data)) else "{}",
         created_at=created_at,
         version_at=edited_at or created_at,
         edited_at=edited_at,
@@ -308,7 +310,9 @@ def _message_subjects(data: Payload) -> tuple[int, ...]:
 
 def _without_others(data: Payload) -> dict[str, object]:
     """The payload without what belongs to other people: the message replied to, and the profiles of the mentioned."""
-    kept = {key: value for key, value in data.items() if key not in ("referenced_message", "nonce")}
+    kept = dict(data)
+    kept.pop("referenced_message", None)
+    kept.pop("nonce", None)
     if data.get("mentions"):
         kept["mentions"] = [{"id": user["id"]} for user in data["mentions"]]
     return kept

@@ -311,10 +311,9 @@ class Ingress:
         self._noting = asyncio.create_task(self._seen.note(keys), name="note-seen")
 
     def _settle(self, group: list[_Queued], written: Written) -> None:
-        fresh = [item for item in group if (item.event.space_id, item.event.key) in written.fresh]
-        _resolve(fresh, "committed")
-        if len(fresh) < len(group):
-            _resolve([item for item in group if not item.future.done()], "duplicate")
+        if written.stale:
+            _resolve([i for i in group if (i.event.space_id, i.event.key) in written.stale], "duplicate")
+        _resolve([item for item in group if not item.future.done()], "committed")
         if written.inbox_grew:
             self._on_inbox()
         if written.cancelled:

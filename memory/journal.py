@@ -88,10 +88,10 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a group did: the (space, key) pairs that are new, whether the inbox grew, and the running turns whose
+    """What a group did: the (space, key) pairs that were no news, whether the inbox grew, and the running turns whose
     trigger was deleted."""
 
-    fresh: frozenset[tuple[int, str]]
+    stale: frozenset[tuple[int, str]]
     inbox_grew: bool
     cancelled: tuple[TurnId, ...]
 
@@ -124,18 +124,20 @@ async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
     """
     laid_out = group if isinstance(group, Group) else lay_out(group)
     kept, rows = laid_out.events, laid_out.rows
+    stale: set[tuple[int, str]] = set()
     if rows is None:
         unchanged = await _apply_reactions(conn, kept)
+        stale.update((event.space_id, event.key) for event in kept if id(event) in unchanged)
         kept = tuple(event for event in kept if id(event) not in unchanged)
         rows = _rows(kept)
     if not kept:
-        return Written(frozenset(), inbox_grew=False, cancelled=())
-    fresh, waiting, inbox_grew = await _insert_events(conn, kept, rows)
-    new = [event for event in kept if (event.space_id, event.key) in fresh]
+        return Written(frozenset(stale), inbox_grew=False, cancelled=())
+    known, waiting, inbox_grew = await _insert_events(conn, kept, rows)
+    new = [event for event in kept if (event.space_id, event.key) not in known] if known else kept
     await _merge_messages(conn, waiting)
     cancelled = await _apply_deletes(conn, new)
     await _settle_echoes(conn, new)
-    return Written(fresh, inbox_grew, cancelled)
+    return Written(frozenset(stale | known), inbox_grew, cancelled)
 
 
 # One round trip for what most groups need. Each event is kept once, in the order of the group; of those that are new,
@@ -144,6 +146,7 @@ async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
 # wakes (I14). What we said ourselves does not raise the journal's mark: what others said just before it may still be on
 # its way here. Rows that several writers may touch are taken in one order everywhere, so that they cannot deadlock.
 # `IN` in a list of columns is looked up in a hash; a join of so few expected rows would compare each with each.
+# What comes back is what is out of the ordinary: events that were there, and versions of messages still to be merged.
 INSERT_EVENTS_SQL: Final = """
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text[], $4::text[], $5::text::bigint[], $6::text[],
@@ -195,9 +198,14 @@ WITH given AS MATERIALIZED (
 ), woken AS MATERIALIZED (
     SELECT a.n, pg_notify('muninn_inbox', '') FROM (SELECT count(*) AS n FROM inbox) AS a WHERE a.n > 0
 )
-SELECT space_id, event_key, first AND (space_id, message_id) IN (SELECT space_id, message_id FROM said) AS said,
-       (SELECT count(*) FROM woken) > 0 AS inbox_grew
-FROM new
+SELECT space_id, event_key, 'known' AS what FROM given
+WHERE (space_id, event_key) NOT IN (SELECT space_id, event_key FROM fresh)
+UNION ALL
+SELECT space_id, event_key, 'unsaid' FROM new
+WHERE author_id IS NOT NULL
+  AND NOT (first AND (space_id, message_id) IN (SELECT space_id, message_id FROM said))
+UNION ALL
+SELECT NULL, NULL, 'woken' FROM woken
 """
 
 
@@ -238,15 +246,17 @@ def _rows(events: Sequence[Incoming]) -> _Rows:
 async def _insert_events(
     conn: Db, events: Sequence[Incoming], rows: _Rows
 ) -> tuple[frozenset[tuple[int, str]], list[MessageSeen], bool]:
-    """What of `events` is new, the versions of messages that are still to be merged, and whether the inbox grew."""
-    fetched = await conn.fetch(INSERT_EVENTS_SQL, *rows.arguments)
-    inserted = {(row["space_id"], row["event_key"]): row["said"] for row in fetched}
+    """What of `events` was known, the versions of messages that are still to be merged, and whether the inbox grew."""
+    odd: dict[str, set[tuple[int, str]]] = {"known": set(), "unsaid": set(), "woken": set()}
+    for space_id, key, what in await conn.fetch(INSERT_EVENTS_SQL, *rows.arguments):
+        odd[what].add((space_id, key))
+    unsaid = odd["unsaid"]
     waiting = [
         m
         for event, m in zip(events, rows.seen, strict=True)
-        if m is not None and inserted.get((event.space_id, event.key)) is False
+        if unsaid and m is not None and (event.space_id, event.key) in unsaid
     ]
-    return frozenset(inserted), waiting, any(row["inbox_grew"] for row in fetched)
+    return frozenset(odd["known"]), waiting, bool(odd["woken"])
 
 
 def _literal(values: Iterable[int | str | bool | None]) -> str:
