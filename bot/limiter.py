@@ -1,7 +1,8 @@
 """Rate limits on what people may ask: a member, a place and a space, in one fixed window.
 
 Redis counts for all processes; while it is away, this process counts for itself. The limits hold back turns, never the
-journal, and are told once a window.
+journal, and are told once a window. Messages are counted, by their ids, in the order in which they were first seen: to
+look at one again, after a failure or in another process, changes nothing and gives the same verdict.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bot.metrics import HELD_BACK, REDIS_ERRORS
-from memory.ids import PlaceId, SpaceId, UserId
+from memory.ids import MessageId, PlaceId, SpaceId, UserId
 
 log = structlog.get_logger(__name__)
 
@@ -43,47 +44,53 @@ class Limiter:
         self._redis = redis
         self._prefix = prefix
         self._rates = rates
-        self._local: dict[str, int] = {}
+        self._local: dict[str, dict[int, int]] = {}
+        self._local_size = 0
         self._local_window = 0
         self._paused_until = 0.0
 
-    async def admit(self, space_id: SpaceId, place_id: PlaceId, member_id: UserId) -> Verdict:
-        """Count one more turn of this member, and say whether it may go on."""
+    async def admit(self, space_id: SpaceId, place_id: PlaceId, member_id: UserId, message_id: MessageId) -> Verdict:
+        """Count the message as a turn of this member, and say whether it may go on."""
         window = int(time.time() // self._rates.window_s)
         limits = {
             "member": (f"{window}:m:{space_id}:{member_id}", self._rates.member),
             "place": (f"{window}:p:{place_id}", self._rates.place),
             "space": (f"{window}:s:{space_id}", self._rates.space),
         }
-        counts = await self._count(window, [key for key, _ in limits.values()])
-        over = [name for (name, (_, most)), count in zip(limits.items(), counts, strict=True) if count > most]
+        places = await self._places(window, [key for key, _ in limits.values()], message_id)
+        over = [name for (name, (_, most)), before in zip(limits.items(), places, strict=True) if before >= most]
         if not over:
             return "go"
         HELD_BACK.labels(over[0]).inc()
-        told = await self._count(window, [f"{window}:told:{place_id}:{member_id if over[0] == 'member' else over[0]}"])
-        return "tell" if told[0] == 1 else "hold"
+        told = f"{window}:told:{place_id}:{member_id if over[0] == 'member' else over[0]}"
+        return "tell" if await self._places(window, [told], message_id) == [0] else "hold"
 
     @property
     def window_s(self) -> float:
         """Seconds of the window."""
         return self._rates.window_s
 
-    async def _count(self, window: int, keys: list[str]) -> list[int]:
+    async def _places(self, window: int, keys: list[str], message_id: MessageId) -> list[int]:
+        """How many messages came before this one under each key. It is put there if it is new."""
         if self._redis is not None and time.monotonic() >= self._paused_until:
             try:
                 async with asyncio.timeout(DEADLINE_S):
                     pipeline = self._redis.pipeline(transaction=False)
                     for key in keys:
-                        pipeline.incr(self._prefix + key)
+                        pipeline.zadd(self._prefix + key, {str(message_id): time.time()}, nx=True)
+                        pipeline.zrank(self._prefix + key, str(message_id))
                         pipeline.expire(self._prefix + key, int(self._rates.window_s) + 1)
-                    return [int(count) for count in (await pipeline.execute())[::2]]
+                    return [int(place or 0) for place in (await pipeline.execute())[1::3]]
             except (RedisError, OSError) as error:
                 REDIS_ERRORS.inc()
                 self._paused_until = time.monotonic() + PAUSE_S
                 log.warning("redis.away", error=f"{type(error).__name__}: {error}", retry_in_s=PAUSE_S)
-        if window != self._local_window or len(self._local) > MOST_LOCAL:
+        if window != self._local_window or self._local_size > MOST_LOCAL:
             self._local.clear()
-            self._local_window = window
+            self._local_window, self._local_size = window, 0
+        places: list[int] = []
         for key in keys:
-            self._local[key] = self._local.get(key, 0) + 1
-        return [self._local[key] for key in keys]
+            known = self._local.setdefault(key, {})
+            self._local_size += message_id not in known
+            places.append(known.setdefault(message_id, len(known)))
+        return places

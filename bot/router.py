@@ -132,7 +132,7 @@ class Router:
         """The deterministic routes go first, in a fixed order; what none of them claims is a turn for the model."""
         if item.gone:
             return Decision(item, cancelled="trigger_deleted")
-        verdict = await self._limiter.admit(item.space_id, item.place_id, item.author_id)
+        verdict = await self._limiter.admit(item.space_id, item.place_id, item.author_id, item.message_id)
         if verdict == "go":
             return Decision(item)
         log.info("router.held_back", space_id=item.space_id, place_id=item.place_id, told=verdict == "tell")
