@@ -20,6 +20,7 @@ from bot.backfill import Backfill
 from bot.gateway import Gateway, point_at
 from bot.ingress import Ingress
 from bot.limiter import Limiter, Rates
+from bot.reconciliation import Reconciliation
 from bot.router import Router
 from bot.seen import Seen, ledger_name
 from bot.services import open_services
@@ -171,6 +172,7 @@ class _Parts:
     worker: Worker
     wakeups: Wakeups
     backfill: Backfill
+    reconciliation: Reconciliation
 
 
 def _assemble(
@@ -214,7 +216,7 @@ def _assemble(
         most_messages=settings.backfill_messages,
         most_places=settings.backfill_places,
     )
-    return _Parts(gateway, ingress, router, worker, wakeups, backfill)
+    return _Parts(gateway, ingress, router, worker, wakeups, backfill, Reconciliation(pool, writes))
 
 
 def _budgets(settings: Settings) -> Budgets:
@@ -246,6 +248,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "leases": parts.worker.keep_leases,
         "wakeups": parts.wakeups.run,
         "backfill": parts.backfill.run,
+        "reconciliation": parts.reconciliation.run,
         "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild),
     }
     async with asyncio.TaskGroup() as group:

@@ -193,6 +193,7 @@ CREATE TABLE action_receipts (
 );
 CREATE UNIQUE INDEX action_receipts_nonce ON action_receipts (nonce) WHERE nonce IS NOT NULL;
 CREATE INDEX action_receipts_turn ON action_receipts (turn_id);
+CREATE INDEX action_receipts_open ON action_receipts (settled_at) WHERE state IN ('intended', 'unknown');
 
 -- An attempt at a turn, with the prompt that a resumed attempt must see again.
 CREATE TABLE agent_runs (
