@@ -88,19 +88,20 @@ async def test_a_place_whose_history_is_closed_to_us_loses_nothing(stage: Stage)
 
 async def test_a_trigger_deleted_while_muninn_was_down_is_not_answered(stage: Stage) -> None:
     """I3: its turn waited, and is cancelled by what the look around the cursor finds."""
-    gate = stage.model.hold()
-    stage.model.default(say("here"))
+    first, second = stage.model.hold(), stage.model.hold()
     async with stage.muninn(drain_s=0.2):
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
-        await gate.reached()
+        await first.reached()
         later = await stage.bob.says(stage.general, f"{stage.discord.bot.mention} me too")
         await stage.until("SELECT 1 FROM turns WHERE trigger_id = $1", later.id)
         await stage.until(CLOSED, 1)
     await stage.bob.deletes(later)
     async with stage.muninn():
         await stage.until("SELECT 1 FROM turns WHERE trigger_id = $1 AND state = 'cancelled'", later.id)
-        gate.release(say("here"))
+        second.release(say("here"))
         await stage.discord.wait_for_message(reply_to=asked, within=15)
+        assert await stage.settled(2) == ["answered", "cancelled"]
+    first.release(say("to nobody"))
 
 
 async def test_a_place_is_not_called_whole_when_a_newer_gap_opened_meanwhile(pool: Pool) -> None:
