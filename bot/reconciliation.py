@@ -46,7 +46,8 @@ class _Open:
 # Receipts without an outcome whose turn is over, those first that were not asked about yet or longest ago.
 OPEN_RECEIPTS_SQL: Final = """
 SELECT r.receipt_id, r.space_id, r.place_id, r.trigger_id, r.turn_id, r.action, r.args::text AS args, p.content, p.part
-FROM action_receipts r LEFT JOIN turns t ON t.turn_id = r.turn_id LEFT JOIN turn_parts p ON p.nonce = r.nonce
+FROM action_receipts r LEFT JOIN turns t ON t.turn_id = r.turn_id
+LEFT JOIN turn_parts p ON p.turn_id = r.turn_id AND p.nonce = r.nonce
 WHERE r.state IN ('intended', 'unknown')
   AND coalesce(r.failure, '') NOT LIKE 'unreadable:%'
   AND coalesce(r.settled_at, r.intended_at) <= now() - make_interval(secs => $1)

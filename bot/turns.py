@@ -78,14 +78,15 @@ class Part:
     receipt: Receipt
 
 
-# Claim at most $1 turns: those whose worker fell silent, then of each free lane the author served longest ago.
+# Claim at most $1 turns: those whose worker fell silent or gave them back, and of each free lane the author served
+# longest ago; those first that have waited longest, so that what comes back again and again holds up nobody.
 CLAIM_TURNS_SQL: Final = """
 WITH stale AS (
-    SELECT turn_id FROM turns
+    SELECT turn_id, lease_until AS due FROM turns
     WHERE state IN ('running', 'composed', 'delivering') AND lease_until < now()
     ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED
 ), free AS (
-    SELECT DISTINCT ON (q.space_id, q.place_id) q.turn_id
+    SELECT DISTINCT ON (q.space_id, q.place_id) q.turn_id, q.available_at AS due
     FROM turns q
     LEFT JOIN LATERAL (
         SELECT s.started_at FROM turns s
@@ -100,8 +101,8 @@ WITH stale AS (
           AND busy.state IN ('running', 'composed', 'delivering'))
     ORDER BY q.space_id, q.place_id, served.started_at NULLS FIRST, q.turn_id
 ), picked AS (
-    (SELECT turn_id FROM stale) UNION ALL (SELECT turn_id FROM free ORDER BY turn_id LIMIT $1)
-    LIMIT $1
+    SELECT turn_id FROM (SELECT * FROM stale UNION ALL SELECT * FROM free) AS waiting
+    ORDER BY due, turn_id LIMIT $1
 )
 UPDATE turns t SET
     state = CASE t.state WHEN 'queued' THEN 'running' ELSE t.state END,

@@ -64,3 +64,16 @@ async def test_a_claim_takes_the_author_served_longest_ago(pool: asyncpg.Pool, q
     rows = await pool.fetch(CLAIM_TURNS_SQL, 2 + queued, 20.0, 1800.0)
     assert {row["trigger_id"] for row in rows} == {4, 5}
     assert await pool.fetch(CLAIM_TURNS_SQL, 8, 20.0, 1800.0) == []
+
+
+async def test_a_turn_that_came_back_waits_for_those_that_waited_longer(pool: asyncpg.Pool) -> None:
+    """I3: answers that cannot be delivered come back again and again, and take no worker from those before them."""
+    await pool.execute(
+        """INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, triggered_at, started_at, lease_until)
+           VALUES (1, 1, 7, 1, 'composed', now(), now(), now() - interval '1 second'),
+                  (1, 2, 7, 2, 'running', now(), now(), now() - interval '3 seconds');
+           INSERT INTO turns (space_id, place_id, author_id, trigger_id, triggered_at, available_at)
+           VALUES (1, 3, 7, 3, now(), now() - interval '2 seconds')"""
+    )
+    claimed = [(await pool.fetchrow(CLAIM_TURNS_SQL, 1, 20.0, 1800.0)) for _ in range(3)]
+    assert [row["trigger_id"] for row in claimed if row is not None] == [2, 3, 1]
