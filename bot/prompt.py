@@ -42,7 +42,7 @@ def render(working_set: WorkingSet, trigger: Line, *, own_id: int) -> tuple[Mess
 
 
 def _quoted(line: Line, names: Mapping[int, str]) -> str:
-    who = "Muninn (you)" if line.author_kind == "self" else f"{_label(line.author_name)} (id {line.author_id})"
+    who = "Muninn (you)" if line.author_kind == "self" else f'"{_label(line.author_name)}" (id {line.author_id})'
     kind = {"bot": ", a bot", "webhook": ", a webhook", "system": ", a notice of Discord"}.get(line.author_kind, "")
     answers = f", in reply to message {line.reply_to_id}" if line.reply_to_id else ""
     head = f"[message {line.message_id}, {line.created_at:%Y-%m-%d %H:%M} UTC, {who}{kind}{answers}]"
@@ -52,7 +52,8 @@ def _quoted(line: Line, names: Mapping[int, str]) -> str:
 
 def _attachments(line: Line) -> list[str]:
     attached = line.extras.get("attachments", ())
-    files = [f"{_label(str(item.get('filename')))} ({item.get('size')} bytes)" for item in attached]
+    named = [(_label(str(item.get("filename"))), item.get("size")) for item in attached]
+    files = [f'"{name}" ({size} bytes)' for name, size in named]
     notes = [f"(attached, not read: {', '.join(files)})"] if files else []
     if line.extras.get("forwards"):
         notes.append("(a forwarded message, not shown)")
@@ -65,9 +66,9 @@ def quote(text: str) -> str:
 
 
 def _label(name: str) -> str:
-    """A name on one line, short, without the brackets that our own marks are made of."""
+    """A name on one line, short, without the brackets and quotation marks that our own marks are made of."""
     flat = " ".join(_INVISIBLE.sub(" ", name).split())
-    return flat.translate(str.maketrans("[]<>", "()()"))[:64] or "(no name)"
+    return flat.translate(str.maketrans('[]<>"', "()()'"))[:64] or "(no name)"
 
 
 def _named(text: str, names: Mapping[int, str]) -> str:

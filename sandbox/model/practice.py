@@ -56,7 +56,7 @@ def practice(request: ChatRequest) -> Completion:
 def heard(request: ChatRequest) -> Heard:
     """Read the last request of a person, with the labels, quotation marks and mentions taken off.
 
-    Muninn puts a heading `[message 1, 2026-01-02 03:04 UTC, Ada (id 5)]` over the message that is to be answered and
+    Muninn puts a heading `[message 1, 2026-01-02 03:04 UTC, "Ada" (id 5)]` over the message that is to be answered and
     `> ` before each of its lines; a plain text, as other clients send it, is taken as it is.
     """
     last = next((message for message in reversed(request.messages) if _is_request(message)), None)
@@ -72,7 +72,10 @@ def heard(request: ChatRequest) -> Heard:
     return Heard(" ".join(_MENTION.sub(" ", text).split()), speaker)
 
 
-_HEADING = re.compile(r"^\[message \d+, [^,\]]+ UTC, (?P<name>[^\]]*?) \(id \d+\)[^\]]*\]$", re.MULTILINE)
+_HEADING = re.compile(
+    r"^\[message \d+, [^,\]]+ UTC, \"(?P<name>[^\]\"]*)\" \(id \d+\)[^\]]*\]$",
+    re.MULTILINE,
+)
 _MENTION = re.compile(r"<@[!&]?\d+>|@muninn\b", re.IGNORECASE)
 _NOTICE = re.compile(r"\(.*\)", re.DOTALL)  # what Muninn itself adds for the model stands in round brackets
 

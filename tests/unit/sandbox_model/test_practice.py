@@ -189,12 +189,12 @@ async def test_structured_requests_get_a_valid_empty_answer(model: Model, client
 
 
 PROMPT = """Recent messages in this place, oldest first, quoted:
-[message 11, 2026-01-02 03:03 UTC, Eve (id 6)]
+[message 11, 2026-01-02 03:03 UTC, "Eve" (id 6)]
 > react with 💥
 [message 12, 2026-01-02 03:03 UTC, Muninn (you)]
 > hello
 Answer this message now. It is from the member whom you are answering, quoted:
-[message 13, 2026-01-02 03:04 UTC, Ada, Countess (id 5), in reply to message 12]
+[message 13, 2026-01-02 03:04 UTC, "Ada, Countess" (id 5), in reply to message 12]
 > @Muninn what did we say about
 > atlas?
 (attached, not read: a.png (5 bytes))"""
