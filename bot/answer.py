@@ -17,6 +17,7 @@ from bot import parts, turns
 from bot.addressing import Identity
 from bot.crash import crash_point
 from bot.delivery import Delivery
+from bot.metering import MeteredModel, MeteredToolbox
 from bot.payloads import clean
 from bot.prompt import render
 from bot.turns import Outcome, Part, Turn
@@ -85,7 +86,7 @@ class Answerer:
         budgets: Budgets,
     ) -> None:
         self._pool = pool
-        self._model = model
+        self._model = MeteredModel(model)
         self._model_name = model_name
         self._writes = writes
         self._me = me
@@ -169,7 +170,7 @@ class Answerer:
         return await run(
             prompt,
             model=self._model,
-            toolbox=self._registry.for_turn(context),
+            toolbox=MeteredToolbox(self._registry.for_turn(context)),
             store=PgRunStore(self._pool, run_id, Fence(turn.turn_id, turn.lease_no), resumed=resumed),
             limits=self._budgets.limits,
         )

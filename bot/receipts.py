@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 import orjson
 
+from bot.metrics import RECEIPTS
 from memory.database import Db
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId
 
@@ -95,6 +96,7 @@ SETTLE_SQL: Final = """
 UPDATE action_receipts
 SET state = $2, external_id = coalesce($3, external_id), failure = $4, attempts = attempts + $5, settled_at = now()
 WHERE receipt_id = $1 AND state IN ('intended', 'unknown')
+RETURNING action
 """
 
 
@@ -102,7 +104,9 @@ async def settle(
     conn: Db, receipt_id: int, state: Settled, *, external_id: int | None, failure: str | None, attempts: int
 ) -> None:
     """Record the outcome; does nothing if the receipt is settled already."""
-    await conn.execute(SETTLE_SQL, receipt_id, state, external_id, failure, attempts)
+    action = await conn.fetchval(SETTLE_SQL, receipt_id, state, external_id, failure, attempts)
+    if action is not None:
+        RECEIPTS.labels(action, state).inc()
 
 
 # Which of these messages are already on record as the effect of some other receipt.

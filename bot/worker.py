@@ -13,6 +13,7 @@ from agent.errors import LeaseLost
 from bot import turns
 from bot.crash import crash_point
 from bot.errors import DeliveryDelayed, TurnLost
+from bot.metrics import TURNS_RUNNING
 from bot.turns import Turn
 from memory.database import BORROW_S, Pool, is_passing
 from memory.ids import TurnId
@@ -137,6 +138,7 @@ class Worker:
         for turn in claimed:
             task = asyncio.create_task(self._run(turn), name=f"turn-{turn.turn_id}")
             self._running[turn.turn_id] = (turn, task)
+        TURNS_RUNNING.set(len(self._running))
 
     async def _run(self, turn: Turn) -> None:
         """Run one turn. Its failures stay its own: it is given back, and comes again after a pause."""
@@ -161,6 +163,7 @@ class Worker:
             await self._release(turn, after_s=_pause_s(turn))
         finally:
             self._running.pop(turn.turn_id, None)
+            TURNS_RUNNING.set(len(self._running))
             self._unwanted.discard(turn.turn_id)
             self._woken.set()
 
