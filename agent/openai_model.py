@@ -7,6 +7,7 @@ server asks for. Every error of the library becomes one of ours, and none of the
 import asyncio
 import email.utils
 import json
+import math
 import random
 import ssl
 import time
@@ -191,9 +192,10 @@ def _asked_pause_s(headers: Mapping[str, str]) -> float | None:
     """Retry-After in seconds or as a date (RFC 9110, 10.2.3), or OpenAI's retry-after-ms; None if unreadable."""
     milliseconds, asked = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
-        if milliseconds is not None:
-            return max(float(milliseconds) / 1000, 0.0)
-        return None if asked is None else max(float(asked), 0.0)
+        if milliseconds is not None or asked is not None:
+            pause_s = float(asked or "") if milliseconds is None else float(milliseconds) / 1000
+            return max(pause_s, 0.0) if math.isfinite(pause_s) else None  # a timer of "nan" upsets all others
+        return None
     except ValueError:
         pass
     try:

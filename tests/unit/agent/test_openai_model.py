@@ -162,6 +162,7 @@ async def test_other_ways_to_end(server: Model, stream: bool, turn: Scripted, te
     [
         rate_limited(retry_after=0.01),
         rate_limited(retry_after=None),
+        rate_limited(retry_after=float("nan")),
         server_error(500),
         server_error(503),
         gateway_page(502),
@@ -170,7 +171,7 @@ async def test_other_ways_to_end(server: Model, stream: bool, turn: Scripted, te
         cut_stream(),
         stream_error(),
     ],
-    ids=["429", "429 bare", "500", "503", "502 html", "200 html", "reset", "cut", "stream error"],
+    ids=["429", "429 bare", "429 nan", "500", "503", "502 html", "200 html", "reset", "cut", "stream error"],
 )
 async def test_a_passing_fault_is_tried_again(server: Model, stream: bool, fault: Scripted) -> None:
     reply = await ask(server, stream, fault, say("Here."))
