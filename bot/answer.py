@@ -36,6 +36,7 @@ MOST_ATTEMPTS: Final = 6
 """How often a turn is taken up before its member is told that it does not work."""
 
 MOST_PARTS: Final = 10
+EXPIRED_MARK: Final = "⌛"
 
 # What a member is told when there is no answer, by the run's end reason: what happened, what is safe, what to do.
 FAILURES: Final[Mapping[str, str]] = {
@@ -103,7 +104,7 @@ class Answerer:
         elif turn.unwanted:
             await self.cancelled(turn)
         elif turn.overdue:
-            await self._delivery.expire(turn)
+            await self._expire(turn)
         elif turn.notice is not None:
             await self._tell(turn, turn.notice, "notice")
         elif turn.attempts > MOST_ATTEMPTS:
@@ -116,6 +117,13 @@ class Answerer:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await turns.end(conn, turn, "cancelled", reason="trigger_deleted")
             await abandon_run(conn, turn.turn_id, state="cancelled", reason="trigger_deleted")
+
+    async def _expire(self, turn: Turn) -> None:
+        """Mark a message that came too long ago to be answered with one reaction, and end its turn and run."""
+        marked = await self._delivery.react(turn, EXPIRED_MARK)
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+            await turns.end(conn, turn, "expired", reason=None if marked == "applied" else f"unmarked:{marked}")
+            await abandon_run(conn, turn.turn_id, state="cancelled", reason="expired")
 
     async def _answer(self, turn: Turn) -> None:
         async with self._typing(turn):

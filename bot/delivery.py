@@ -7,7 +7,6 @@ from typing import Final, Literal
 
 import structlog
 
-from agent.store import abandon_run
 from bot import receipts, turns
 from bot.addressing import Identity
 from bot.crash import crash_point
@@ -33,8 +32,6 @@ STINT_S: Final = 20.0
 
 REACT_WITHIN_S: Final = 10.0
 """Less than a tool may take, so that what is not known is recorded, and not cut off."""
-
-EXPIRED_MARK: Final = "⌛"
 
 
 # Remember whose answer a message of ours is.
@@ -81,13 +78,6 @@ class Delivery:
                 return
         # Everything was out already: the process died between the last part's record and the turn's end.
         await self._end(turn, "failed_told" if turn.outcome == "error" else "answered", None)
-
-    async def expire(self, turn: Turn) -> None:
-        """Mark a message that came too long ago to be answered with one reaction, and end its turn."""
-        outcome = await self.react(turn, EXPIRED_MARK)
-        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            await turns.end(conn, turn, "expired", reason=None if outcome == "applied" else f"unmarked:{outcome}")
-            await abandon_run(conn, turn.turn_id, state="cancelled", reason="expired")
 
     async def react(self, turn: Turn, emoji: str) -> Literal["applied", "refused", "unknown"]:
         """React to the trigger, once (I4)."""
