@@ -77,6 +77,8 @@ async def test_a_turn_taken_up_before_the_session_begins_hides_no_new_place(stag
         stage.discord.clock.advance(120)
         stage.model.default(say("here I am"))
         ready = stage.discord.faults.gateway("READY").hold()
+        # Nothing is dispatched before READY, so no echo either.
+        stage.discord.faults.gateway("MESSAGE_CREATE", where=lambda d: _author(d) == stage.discord.bot.id).drop()
         second = processes.start(**QUICK)
         answer = await stage.discord.wait_for_message(reply_to=asked, within=10)
         await _journalled(stage, answer)
