@@ -33,7 +33,7 @@ from bot.seen import Seen
 from memory.database import BORROW_S, Pool, is_passing
 from memory.gaps import Behind, GapReason, add_cursors, open_gap
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, TurnId
-from memory.journal import Group, Incoming, Written, lay_out, park, write_group
+from memory.journal import Group, Incoming, Written, lay_out, park, write_group, write_plain
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +42,9 @@ Ack = Literal["committed", "duplicate", "parked"]
 RETRY_FIRST_S: Final = 0.1
 RETRY_MOST_S: Final = 5.0
 COMMIT_DEADLINE_S: Final = 30.0
+RESTLESS_S: Final = 60.0
+"""Seconds after the beginning of a session in which what comes may well have come before."""
+
 MOST_KEY: Final = 400
 MOST_PLACES: Final = 10_000
 """Places of which a gap remembers what was dropped."""
@@ -53,6 +56,8 @@ class _Queued:
     future: asyncio.Future[Ack]
     # Why it is to be parked instead of journalled.
     malformed: str | None = None
+    # Whether it may well have been committed before, so that asking Redis is worth its while.
+    doubtful: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,8 @@ class Ingress:
         self._sessions = 0
         self._outages = Outages()
         self._noting: asyncio.Task[None] | None = None
+        self._sequences: dict[str, int] = {}
+        self._settled_at = 0.0
 
     def accept(self, dispatch: Dispatch) -> asyncio.Future[Ack] | None:
         """Take a dispatch. Never blocks and never raises.
@@ -142,9 +149,23 @@ class Ingress:
             log.warning("ingress.malformed", kind=dispatch.kind, error=str(error))
             return self._enqueue(_as_parked(dispatch), malformed=str(error))
         future: asyncio.Future[Ack] | None = None
+        doubtful = self._is_doubtful(dispatch)
         for event in events:
-            future = self._enqueue(event)
+            future = self._enqueue(event, doubtful=doubtful)
         return future
+
+    def _is_doubtful(self, dispatch: Dispatch) -> bool:
+        """Whether this may be a repetition: fetched, sent anew, or soon after a session began.
+
+        In the middle of a session nearly nothing is, and to ask costs every event more than a repetition would; what is
+        repeated all the same, PostgreSQL's keys find (I2).
+        """
+        if dispatch.kind in ("READY", "RESUMED"):
+            self._settled_at = time.monotonic() + RESTLESS_S
+        again = dispatch.sequence <= self._sequences.get(dispatch.session, 0)
+        if not again:
+            self._sequences = {dispatch.session: dispatch.sequence}
+        return again or dispatch.source != "gateway" or time.monotonic() < self._settled_at
 
     async def offer(self, dispatch: Dispatch) -> "asyncio.Future[Ack] | None":
         """As `accept`, for those who can wait: a backfill fills half of the queue, the rest is the gateway's."""
@@ -206,7 +227,7 @@ class Ingress:
             # Where a fault ended this, what was taken and not acknowledged goes first when it is started again.
             self._queue.extendleft(reversed([item for item in in_hand if not item.future.done()]))
 
-    def _enqueue(self, event: Incoming, *, malformed: str | None = None) -> asyncio.Future[Ack]:
+    def _enqueue(self, event: Incoming, *, malformed: str | None = None, doubtful: bool = True) -> asyncio.Future[Ack]:
         future: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
         last = self._queue[-1] if self._queue else None
         if len(self._queue) >= self._most_queued:
@@ -217,7 +238,7 @@ class Ingress:
             last.drop(event)
             _fail(future)
             return future
-        self._put(_Queued(event, future, malformed))
+        self._put(_Queued(event, future, malformed, doubtful))
         return future
 
     def _put(self, item: _Queued | _Gap) -> None:
@@ -257,7 +278,8 @@ class Ingress:
     async def _unknown(self, taken: list[_Queued]) -> "_Batch":
         """What of these Redis does not know as committed, laid out for its transaction."""
         waiting = [item for item in taken if item.malformed is None]
-        known = await self._seen.known([_seen_key(item.event) for item in waiting])
+        doubtful = [item for item in waiting if item.doubtful]
+        known = await self._seen.known([_seen_key(item.event) for item in doubtful]) if doubtful else frozenset[str]()
         if known:
             _resolve([item for item in waiting if _seen_key(item.event) in known], "duplicate")
             waiting = [item for item in waiting if _seen_key(item.event) not in known]
@@ -281,9 +303,15 @@ class Ingress:
 
         async def write() -> None:
             nonlocal written
-            async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-                written = await write_group(conn, group or [item.event for item in items])
-                crash_point("before_commit")
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
+                if group is not None and group.is_plain:
+                    crash_point("before_commit")
+                    written = await write_plain(conn, group)
+                    if written is not None:
+                        return
+                async with conn.transaction():
+                    written = await write_group(conn, group or [item.event for item in items])
+                    crash_point("before_commit")
 
         started = time.perf_counter()
         try:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from asyncpg import DivisionByZeroError
+
 from memory.database import Db
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId, snowflake_time
 
@@ -104,6 +106,14 @@ class Group:
     events: tuple[Incoming, ...]
     rows: "_Rows | None"
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether one statement is likely to do: nothing but new messages of others, and events that change nothing."""
+        return self.rows is not None and not any(
+            event.nonce is not None or isinstance(event.change, MessageGone) or event.kind == "MESSAGE_UPDATE"
+            for event in self.events
+        )
+
 
 def lay_out(events: Sequence[Incoming]) -> Group:
     """Make a group of `events`. It touches no database, so that it can be done while another group commits."""
@@ -140,6 +150,20 @@ async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
     return Written(frozenset(stale | known), inbox_grew, cancelled)
 
 
+async def write_plain(conn: Db, group: Group) -> Written | None:
+    """Journal a plain group outside of any transaction, by one statement, which is one of its own.
+
+    None: it was not to be done so, and nothing was done; use `write_group`. Raises what asyncpg raises.
+    """
+    if group.rows is None or not group.events:
+        return None
+    try:
+        known, _, inbox_grew = await _insert_events(conn, group.events, group.rows, alone=True)
+    except DivisionByZeroError:
+        return None
+    return Written(known, inbox_grew, cancelled=())
+
+
 # One round trip for what most groups need. Each event is kept once, in the order of the group; of those that are new,
 # messages that were never heard of are inserted, the places' marks are raised (how far the journal reaches, and what
 # memory has yet to read: both only rise), and addressed messages wait for the router, whom one notification a commit
@@ -147,6 +171,7 @@ async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
 # its way here. Rows that several writers may touch are taken in one order everywhere, so that they cannot deadlock.
 # `IN` in a list of columns is looked up in a hash; a join of so few expected rows would compare each with each.
 # What comes back is what is out of the ordinary: events that were there, and versions of messages still to be merged.
+# With $19, where nothing could merge them, such a version undoes the statement by a division by zero.
 INSERT_EVENTS_SQL: Final = """
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text[], $4::text[], $5::text::bigint[], $6::text[],
@@ -201,7 +226,7 @@ WITH given AS MATERIALIZED (
 SELECT space_id, event_key, 'known' AS what FROM given
 WHERE (space_id, event_key) NOT IN (SELECT space_id, event_key FROM fresh)
 UNION ALL
-SELECT space_id, event_key, 'unsaid' FROM new
+SELECT space_id, event_key, CASE WHEN $19 THEN (1 / (n - n))::text ELSE 'unsaid' END FROM new
 WHERE author_id IS NOT NULL
   AND NOT (first AND (space_id, message_id) IN (SELECT space_id, message_id FROM said))
 UNION ALL
@@ -244,11 +269,11 @@ def _rows(events: Sequence[Incoming]) -> _Rows:
 
 
 async def _insert_events(
-    conn: Db, events: Sequence[Incoming], rows: _Rows
+    conn: Db, events: Sequence[Incoming], rows: _Rows, *, alone: bool = False
 ) -> tuple[frozenset[tuple[int, str]], list[MessageSeen], bool]:
     """What of `events` was known, the versions of messages that are still to be merged, and whether the inbox grew."""
     odd: dict[str, set[tuple[int, str]]] = {"known": set(), "unsaid": set(), "woken": set()}
-    for space_id, key, what in await conn.fetch(INSERT_EVENTS_SQL, *rows.arguments):
+    for space_id, key, what in await conn.fetch(INSERT_EVENTS_SQL, *rows.arguments, alone):
         odd[what].add((space_id, key))
     unsaid = odd["unsaid"]
     waiting = [

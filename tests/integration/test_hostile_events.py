@@ -68,14 +68,16 @@ async def test_a_fault_of_our_own_loses_no_group_and_stops_nothing(pool: Pool, m
     """I1: whatever writing one event raises, that event is parked and the others of its group are journalled."""
     from bot import ingress as module
 
-    real = module.write_group
+    def faulty(real: Any) -> Any:
+        async def write(conn: Any, group: Any) -> Any:
+            if any(event.message_id == snowflake(3) for event in getattr(group, "events", group)):
+                raise RuntimeError("a bug")
+            return await real(conn, group)
 
-    async def faulty(conn: Any, group: Any) -> Any:
-        if any(event.message_id == snowflake(3) for event in getattr(group, "events", group)):
-            raise RuntimeError("a bug")
-        return await real(conn, group)
+        return write
 
-    monkeypatch.setattr(module, "write_group", faulty)
+    for name in ("write_group", "write_plain"):
+        monkeypatch.setattr(module, name, faulty(getattr(module, name)))
     async with ingress(pool, writing=False) as (one, _):
         futures = [one.accept(create(n)) for n in range(6)]
         task = asyncio.create_task(one.run())

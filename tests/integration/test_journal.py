@@ -70,7 +70,9 @@ class Told:
 
 
 @asynccontextmanager
-async def ingress(pool: Pool, *, most_queued: int = 1000, writing: bool = True) -> AsyncGenerator[tuple[Ingress, Told]]:
+async def ingress(
+    pool: Pool, *, most_queued: int = 1000, writing: bool = True, seen: Seen | None = None
+) -> AsyncGenerator[tuple[Ingress, Told]]:
     told = Told()
 
     def inbox() -> None:
@@ -81,7 +83,7 @@ async def ingress(pool: Pool, *, most_queued: int = 1000, writing: bool = True) 
 
     one = Ingress(
         pool,
-        Seen(None, ""),
+        seen or Seen(None, ""),
         ME,
         shard=(0, 1),
         most_queued=most_queued,

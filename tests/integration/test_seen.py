@@ -1,15 +1,18 @@
 """Redis remembers what is committed, and no more than that (I2)."""
 
 import asyncio
+from collections.abc import Sequence
 
 import asyncpg
 import pytest
 from redis.asyncio import Redis
 
+from bot.events import Dispatch
 from bot.seen import Seen, ledger_name
 from sandbox.model import say
 from tests.harness.services import RunServices
 from tests.harness.stage import Stage
+from tests.integration.test_journal import create, ingress, put, snowflake
 
 
 async def test_a_committed_event_is_known_and_another_is_not(redis_url: str) -> None:
@@ -76,3 +79,25 @@ async def test_each_noted_key_is_in_the_ledger(stage: Stage) -> None:
             "SELECT 1 FROM discord_events WHERE space_id = $1 AND event_key = $2", int(space), event
         )
         assert row == 1, key
+
+
+async def test_redis_is_asked_only_where_a_repetition_is_likely(pool: asyncpg.Pool) -> None:
+    """I2: after a session began, for what is sent anew, and for what was fetched; what it misses, PostgreSQL finds."""
+    asked: list[str] = []
+
+    class Listening(Seen):
+        async def known(self, keys: Sequence[str]) -> frozenset[str]:
+            asked.extend(key.split(":", 1)[1] for key in keys)
+            return frozenset()
+
+    async with ingress(pool, seen=Listening(None, "")) as (one, _):
+        assert await put(one, create(1, sequence=5), create(2, sequence=6)) == ["committed"] * 2
+        assert asked == []
+        assert await put(one, create(1, sequence=7)) == ["duplicate"]
+        assert asked == []
+        assert await put(one, create(2, sequence=6)) == ["duplicate"]
+        fetched = Dispatch("MESSAGE_CREATE", create(3).data, "rest", 0, "backfill")
+        assert await put(one, fetched) == ["committed"]
+        assert asked == [f"create:{snowflake(2)}", f"create:{snowflake(3)}"]
+        await put(one, Dispatch("RESUMED", {}, "s", 8), create(4, sequence=9))
+        assert asked[-1] == f"create:{snowflake(4)}"
