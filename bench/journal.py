@@ -19,6 +19,7 @@ from bench.plain import PlainJournal
 from bench.traffic import ME, Traffic
 from bot.events import Dispatch
 from bot.ingress import Ack, Ingress
+from bot.pool import open_pool
 from bot.seen import Seen
 from bot.settings import Settings
 
@@ -48,7 +49,7 @@ async def measure(ground: Ground, size: Size = FULL) -> dict[str, float]:
     """The figures, by name; rates in events a second, times in milliseconds."""
     async with AsyncExitStack() as stack:
         plain = await stack.enter_async_context(PlainJournal.connect(ground.database_url))
-        pool = await stack.enter_async_context(asyncpg.create_pool(ground.database_url, min_size=2, max_size=4))
+        pool = await stack.enter_async_context(open_pool(ground.database_url))
         redis = await stack.enter_async_context(Redis.from_url(ground.redis_url))
         ingress = _ingress(pool, redis)
         writer = asyncio.create_task(ingress.run())

@@ -20,6 +20,7 @@ from bot.backfill import Backfill
 from bot.gateway import Gateway, point_at
 from bot.ingress import Ingress
 from bot.limiter import Limiter, Rates
+from bot.pool import CONNECT_S, POOL_MOST, open_pool
 from bot.reconciliation import Reconciliation
 from bot.router import Router
 from bot.seen import Seen, ledger_name
@@ -35,11 +36,6 @@ from memory.database import Connection, Pool
 
 log = structlog.get_logger(__name__)
 
-POOL_MOST: Final = 16
-COMMAND_S: Final = 30.0
-"""Seconds for one statement: nothing that Muninn asks takes longer while the server is well."""
-
-CONNECT_S: Final = 10.0
 REDIS_S: Final = 0.5
 SIGN_IN_EVERY_S: Final = 5.0
 
@@ -81,25 +77,12 @@ class _Resources:
 async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncGenerator[_Resources]:
     backends: set[int] = set()
 
-    async def know(conn: Connection) -> None:
-        backends.add(conn.get_server_pid())
-
     async with contextlib.AsyncExitStack() as stack:
-        pool = await stack.enter_async_context(
-            asyncpg.create_pool(
+        pool: Pool = await stack.enter_async_context(
+            open_pool(
                 database_url,
-                min_size=2,
-                max_size=max(POOL_MOST, settings.workers + 4),
-                command_timeout=COMMAND_S,
-                timeout=CONNECT_S,
-                init=know,
-                reset=_as_it_is,
-                # Most arguments are arrays, whose length makes a plan of their own look cheaper than it is to make.
-                server_settings={
-                    "application_name": "muninn",
-                    "jit": "off",
-                    "plan_cache_mode": "force_generic_plan",
-                },
+                most=max(POOL_MOST, settings.workers + 4),
+                opened=lambda conn: backends.add(conn.get_server_pid()),
             )
         )
         stack.callback(pool.terminate)
@@ -115,14 +98,6 @@ async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncG
         )
         stack.push_async_callback(model.aclose)
         yield _Resources(pool, redis, model, database_url, await ledger_name(pool), backends)
-
-
-async def _as_it_is(_conn: Connection) -> None:
-    """Give a connection back without a round trip: nobody leaves anything on it.
-
-    Settings are local to a transaction; listening and session locks have connections of their own. The pool itself
-    still rolls back a transaction that was left open.
-    """
 
 
 async def _look_around(settings: Settings, redis_url: str) -> None:
