@@ -12,7 +12,7 @@ from bot.addressing import PERSONAL_TYPES, Identity, addressed
 from bot.errors import MalformedDispatch
 from bot.payloads import Payload, digest, dump, listed, moment, snowflake, subjects, text, without_secrets
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, UserId, snowflake_time
-from memory.journal import (
+from memory.incoming import (
     AuthorKind,
     Incoming,
     MessageGone,

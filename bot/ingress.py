@@ -33,7 +33,8 @@ from bot.seen import Seen
 from memory.database import BORROW_S, Pool, is_passing
 from memory.gaps import Behind, GapReason, add_cursors, open_gap
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, TurnId
-from memory.journal import Group, Incoming, Written, lay_out, park, write_group, write_plain
+from memory.incoming import Incoming
+from memory.journal import Group, Written, lay_out, park, write_group, write_plain
 
 log = structlog.get_logger(__name__)
 

@@ -12,7 +12,7 @@ import orjson
 
 from memory.database import Db
 from memory.ids import MessageId, UserId
-from memory.journal import AuthorKind
+from memory.incoming import AuthorKind
 from memory.scope import Scope, fetch_scoped
 
 LINE_OVERHEAD_TOKENS: Final = 16

@@ -5,87 +5,17 @@ effect once, by its key, whatever path it came by (I2). Message state does not d
 before its create, and the newest edit wins.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 
 from asyncpg import DivisionByZeroError
 
 from memory.database import Db
-from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId, snowflake_time
-
-Source = Literal["gateway", "backfill", "action"]
-AuthorKind = Literal["member", "self", "bot", "webhook", "system"]
-Reason = Literal["mention", "reply", "dm"]
-
-
-@dataclass(frozen=True, slots=True)
-class MessageSeen:
-    """A message as it stood at `version_at`: when it was made, or last edited. Times are Discord's."""
-
-    space_id: SpaceId
-    place_id: PlaceId
-    message_id: MessageId
-    author_id: UserId
-    author_kind: AuthorKind
-    author_name: str
-    content: str
-    reply_to_id: MessageId | None
-    extras: str
-    created_at: datetime
-    version_at: datetime
-    edited_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class MessageGone:
-    """A message was deleted."""
-
-    space_id: SpaceId
-    place_id: PlaceId
-    message_id: MessageId
-
-
-@dataclass(frozen=True, slots=True)
-class ReactionAdded:
-    """Somebody reacted."""
-
-    space_id: SpaceId
-    place_id: PlaceId
-    message_id: MessageId
-    user_id: UserId
-    emoji: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReactionsRemoved:
-    """Reactions went: of one person or (None) of all, with one emoji or (None) with any."""
-
-    space_id: SpaceId
-    message_id: MessageId
-    user_id: UserId | None
-    emoji: str | None
-
-
-Change = MessageSeen | MessageGone | ReactionAdded | ReactionsRemoved
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """One event on its way into the ledger. `payload` is JSON text that PostgreSQL can hold."""
-
-    kind: str
-    key: str
-    space_id: SpaceId
-    place_id: PlaceId | None
-    message_id: MessageId | None
-    subject_ids: tuple[int, ...]
-    source: Source
-    payload: str
-    change: Change | None = None
-    addressed: Reason | None = None
-    nonce: str | None = None
+from memory.ids import TurnId
+from memory.incoming import Incoming, MessageGone, MessageSeen, ReactionAdded, ReactionsRemoved
+from memory.messages import apply_deletes, merge_messages
+from memory.reactions import apply_reactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +66,7 @@ async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
     kept, rows = laid_out.events, laid_out.rows
     stale: set[tuple[int, str]] = set()
     if rows is None:
-        unchanged = await _apply_reactions(conn, kept)
+        unchanged = await apply_reactions(conn, kept)
         stale.update((event.space_id, event.key) for event in kept if id(event) in unchanged)
         kept = tuple(event for event in kept if id(event) not in unchanged)
         rows = _rows(kept)
@@ -144,8 +74,8 @@ async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
         return Written(frozenset(stale), inbox_grew=False, cancelled=())
     known, waiting, inbox_grew = await _insert_events(conn, kept, rows)
     new = [event for event in kept if (event.space_id, event.key) not in known] if known else kept
-    await _merge_messages(conn, waiting)
-    cancelled = await _apply_deletes(conn, new)
+    await merge_messages(conn, waiting)
+    cancelled = await apply_deletes(conn, new)
     await _settle_echoes(conn, new)
     return Written(frozenset(stale | known), inbox_grew, cancelled)
 
@@ -301,180 +231,6 @@ def _first_versions(seen: Sequence[MessageSeen | None]) -> set[int]:
             if message.version_at < known.version_at:
                 oldest[message.space_id, message.message_id] = message
     return {id(message) for message in oldest.values()}
-
-
-MESSAGE_COLUMNS: Final = """
-unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[],
-       $9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[])
-  AS m (space_id, message_id, place_id, author_id, author_kind, author_name, content, reply_to_id,
-        extras, created_at, version_at, edited_at)
-"""
-
-# Keep the words that lose: the stored ones where the new version is newer, else the new ones that came late.
-SAVE_REVISIONS_SQL: Final = f"""
-INSERT INTO chat_message_revisions (space_id, message_id, version_at, content)
-SELECT c.space_id, c.message_id, least(c.version_at, m.version_at),
-       CASE WHEN m.version_at > c.version_at THEN c.content ELSE m.content END
-FROM {MESSAGE_COLUMNS} CROSS JOIN LATERAL (
-    -- The limit keeps it a look at the key for each, also in a plan that was made while the table was small.
-    SELECT * FROM chat_messages c WHERE c.space_id = m.space_id AND c.message_id = m.message_id LIMIT 1
-) AS c
-WHERE c.author_id IS NOT NULL AND c.version_at <> m.version_at
-ON CONFLICT DO NOTHING
-"""
-
-# The newest version wins; a delete, and who wrote it, stay.
-MERGE_MESSAGES_SQL: Final = f"""
-INSERT INTO chat_messages AS c (space_id, message_id, place_id, author_id, author_kind, author_name, content,
-                                reply_to_id, extras, created_at, version_at, edited_at)
-SELECT space_id, message_id, place_id, author_id, author_kind, author_name, content, reply_to_id,
-       extras::jsonb, created_at, version_at, edited_at
-FROM {MESSAGE_COLUMNS}
-ON CONFLICT (space_id, message_id) DO UPDATE SET
-    author_id = EXCLUDED.author_id, author_kind = EXCLUDED.author_kind, author_name = EXCLUDED.author_name,
-    content = EXCLUDED.content, reply_to_id = coalesce(EXCLUDED.reply_to_id, c.reply_to_id), extras = EXCLUDED.extras,
-    version_at = EXCLUDED.version_at, edited_at = EXCLUDED.edited_at
-WHERE c.author_id IS NULL OR EXCLUDED.version_at > c.version_at
-"""
-
-
-def _columns(messages: Sequence[MessageSeen]) -> tuple[list[object], ...]:
-    return (
-        [m.space_id for m in messages],
-        [m.message_id for m in messages],
-        [m.place_id for m in messages],
-        [m.author_id for m in messages],
-        [m.author_kind for m in messages],
-        [m.author_name for m in messages],
-        [m.content for m in messages],
-        [m.reply_to_id for m in messages],
-        [m.extras for m in messages],
-        [m.created_at for m in messages],
-        [m.version_at for m in messages],
-        [m.edited_at for m in messages],
-    )
-
-
-async def _merge_messages(conn: Db, waiting: Sequence[MessageSeen]) -> None:
-    """Bring in versions of messages that are known already."""
-    # Each statement may touch a message once, and in one order everywhere, so that two writers cannot deadlock.
-    left: list[MessageSeen] = sorted(waiting, key=lambda m: (m.space_id, m.message_id, m.version_at))
-    while left:
-        batch = {(m.space_id, m.message_id): m for m in reversed(left)}
-        left = [m for m in left if batch[m.space_id, m.message_id] is not m]
-        columns = _columns([batch[key] for key in sorted(batch)])
-        await conn.execute(SAVE_REVISIONS_SQL, *columns)
-        await conn.execute(MERGE_MESSAGES_SQL, *columns)
-
-
-# Mark messages deleted, also those that were never seen.
-DELETE_MESSAGES_SQL: Final = """
-INSERT INTO chat_messages AS c (space_id, message_id, place_id, created_at, version_at, deleted_at)
-SELECT space_id, message_id, place_id, created_at, created_at, now()
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[])
-  AS g (space_id, message_id, place_id, created_at)
-ON CONFLICT (space_id, message_id) DO UPDATE SET deleted_at = now() WHERE c.deleted_at IS NULL
-"""
-
-# A trigger deleted before its answer was composed cancels the turn: at once if it waits, else through its worker (I3).
-CANCEL_TURNS_SQL: Final = """
-UPDATE turns t SET
-    cancel_requested_at = coalesce(t.cancel_requested_at, now()),
-    state = CASE t.state WHEN 'queued' THEN 'cancelled' ELSE t.state END,
-    end_reason = CASE t.state WHEN 'queued' THEN 'trigger_deleted' ELSE t.end_reason END,
-    ended_at = CASE t.state WHEN 'queued' THEN now() ELSE t.ended_at END
-FROM unnest($1::bigint[], $2::bigint[]) AS g (space_id, message_id)
-WHERE t.space_id = g.space_id AND t.trigger_id = g.message_id AND t.state IN ('queued', 'running')
-RETURNING t.turn_id, t.state
-"""
-
-
-async def _apply_deletes(conn: Db, events: Sequence[Incoming]) -> tuple[TurnId, ...]:
-    gone = {(e.change.space_id, e.change.message_id): e.change for e in events if isinstance(e.change, MessageGone)}
-    if not gone:
-        return ()
-    rows = [gone[key] for key in sorted(gone)]
-    spaces, messages = [g.space_id for g in rows], [g.message_id for g in rows]
-    await conn.execute(
-        DELETE_MESSAGES_SQL, spaces, messages, [g.place_id for g in rows], [snowflake_time(g.message_id) for g in rows]
-    )
-    turns = await conn.fetch(CANCEL_TURNS_SQL, spaces, messages)
-    return tuple(TurnId(row["turn_id"]) for row in turns if row["state"] == "running")
-
-
-# Add reactions; those that do not come back were there, or were added by this very event before.
-ADD_REACTIONS_SQL: Final = """
-INSERT INTO message_reactions (space_id, message_id, user_id, emoji, place_id)
-SELECT space_id, message_id, user_id, emoji, place_id
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[])
-  AS r (space_id, message_id, user_id, emoji, event_key, place_id)
-WHERE NOT EXISTS (SELECT 1 FROM discord_events e WHERE e.space_id = r.space_id AND e.event_key = r.event_key)
-ON CONFLICT DO NOTHING
-RETURNING space_id, message_id, user_id, emoji
-"""
-
-# Take reactions back; those that do not come back were not there, or were taken by this very event before.
-TAKE_REACTIONS_SQL: Final = """
-DELETE FROM message_reactions r
-USING unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])
-  AS g (space_id, message_id, user_id, emoji, event_key)
-WHERE NOT EXISTS (SELECT 1 FROM discord_events e WHERE e.space_id = g.space_id AND e.event_key = g.event_key)
-  AND r.space_id = g.space_id AND r.message_id = g.message_id AND r.user_id = g.user_id AND r.emoji = g.emoji
-RETURNING r.space_id, r.message_id, r.user_id, r.emoji
-"""
-
-# Clear a message's reactions of one person or all, with one emoji or any; no row back means that there were none, or
-# that this very event did it before.
-CLEAR_REACTIONS_SQL: Final = """
-DELETE FROM message_reactions
-WHERE space_id = $1 AND message_id = $2 AND ($3::bigint IS NULL OR user_id = $3) AND ($4::text IS NULL OR emoji = $4)
-  AND NOT EXISTS (SELECT 1 FROM discord_events WHERE space_id = $1 AND event_key = $5)
-RETURNING true
-"""
-
-_Reaction = tuple[int, int, int, str]
-
-
-async def _apply_reactions(conn: Db, events: Iterable[Incoming]) -> set[int]:
-    """Apply reactions in order; returns the id() of the events that changed nothing and so are not journalled (I2).
-
-    Those that do not touch each other go together, however they are ordered.
-    """
-    unchanged: set[int] = set()
-    apart: dict[_Reaction, Incoming] = {}
-    for event in events:
-        match event.change:
-            case ReactionAdded() as a:
-                key = (a.space_id, a.message_id, a.user_id, a.emoji)
-            case ReactionsRemoved(user_id=int() as user_id, emoji=str() as emoji) as r:
-                key = (r.space_id, r.message_id, user_id, emoji)
-            case ReactionsRemoved() as r:
-                unchanged |= await _apply_apart(conn, apart)
-                apart = {}
-                if not await conn.fetch(CLEAR_REACTIONS_SQL, r.space_id, r.message_id, r.user_id, r.emoji, event.key):
-                    unchanged.add(id(event))
-                continue
-            case _:
-                continue
-        if key in apart:
-            unchanged |= await _apply_apart(conn, apart)
-            apart = {}
-        apart[key] = event
-    return unchanged | await _apply_apart(conn, apart)
-
-
-async def _apply_apart(conn: Db, events: Mapping[_Reaction, Incoming]) -> set[int]:
-    """Apply additions and removals of which no two are about the same reaction."""
-    added = [
-        (*key, e.key, e.change.place_id) for key, e in sorted(events.items()) if isinstance(e.change, ReactionAdded)
-    ]
-    taken = [(*key, e.key) for key, e in sorted(events.items()) if isinstance(e.change, ReactionsRemoved)]
-    changed: set[tuple[object, ...]] = set()
-    if added:
-        changed |= {tuple(row) for row in await conn.fetch(ADD_REACTIONS_SQL, *map(list, zip(*added, strict=True)))}
-    if taken:
-        changed |= {tuple(row) for row in await conn.fetch(TAKE_REACTIONS_SQL, *map(list, zip(*taken, strict=True)))}
-    return {id(event) for key, event in events.items() if key not in changed}
 
 
 # Our own message came back from the gateway with its nonce: the write was applied, whatever its response said (I4), and

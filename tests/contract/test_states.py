@@ -10,7 +10,7 @@ from bot.addressing import Reason
 from bot.receipts import State
 from bot.turns import TRANSITIONS, Outcome, TurnState
 from memory.gaps import GapReason
-from memory.journal import AuthorKind, Source
+from memory.incoming import AuthorKind, Source
 
 STATES = [
     ("turns", "state", get_args(TurnState)),

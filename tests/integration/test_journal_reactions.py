@@ -6,7 +6,8 @@ import pytest
 
 from memory.database import Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
-from memory.journal import Incoming, ReactionAdded, ReactionsRemoved, write_group
+from memory.incoming import Incoming, ReactionAdded, ReactionsRemoved
+from memory.journal import write_group
 
 SPACE, PLACE = SpaceId(500), PlaceId(600)
 Key = tuple[int, int, str]

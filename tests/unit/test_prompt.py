@@ -9,7 +9,7 @@ from agent.contracts import UserMessage
 from bot.prompt import render
 from memory.context import Line, WorkingSet
 from memory.ids import MessageId, UserId
-from memory.journal import AuthorKind
+from memory.incoming import AuthorKind
 
 WHEN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 

@@ -1,0 +1,79 @@
+"""What the journal takes in: events, and what they change. Plain data, made from Discord's payloads by bot.events."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from memory.ids import MessageId, PlaceId, SpaceId, UserId
+
+Source = Literal["gateway", "backfill", "action"]
+AuthorKind = Literal["member", "self", "bot", "webhook", "system"]
+Reason = Literal["mention", "reply", "dm"]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSeen:
+    """A message as it stood at `version_at`: when it was made, or last edited. Times are Discord's."""
+
+    space_id: SpaceId
+    place_id: PlaceId
+    message_id: MessageId
+    author_id: UserId
+    author_kind: AuthorKind
+    author_name: str
+    content: str
+    reply_to_id: MessageId | None
+    extras: str
+    created_at: datetime
+    version_at: datetime
+    edited_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageGone:
+    """A message was deleted."""
+
+    space_id: SpaceId
+    place_id: PlaceId
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionAdded:
+    """Somebody reacted."""
+
+    space_id: SpaceId
+    place_id: PlaceId
+    message_id: MessageId
+    user_id: UserId
+    emoji: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionsRemoved:
+    """Reactions went: of one person or (None) of all, with one emoji or (None) with any."""
+
+    space_id: SpaceId
+    message_id: MessageId
+    user_id: UserId | None
+    emoji: str | None
+
+
+Change = MessageSeen | MessageGone | ReactionAdded | ReactionsRemoved
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """One event on its way into the ledger. `payload` is JSON text that PostgreSQL can hold."""
+
+    kind: str
+    key: str
+    space_id: SpaceId
+    place_id: PlaceId | None
+    message_id: MessageId | None
+    subject_ids: tuple[int, ...]
+    source: Source
+    payload: str
+    change: Change | None = None
+    addressed: Reason | None = None
+    nonce: str | None = None
