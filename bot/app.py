@@ -191,7 +191,8 @@ def _assemble(
         most_messages=settings.backfill_messages,
         most_places=settings.backfill_places,
     )
-    return _Parts(gateway, ingress, router, worker, wakeups, backfill, Reconciliation(pool, writes))
+    reconciliation = Reconciliation(pool, writes, every_s=settings.reconcile_s)
+    return _Parts(gateway, ingress, router, worker, wakeups, backfill, reconciliation)
 
 
 def _budgets(settings: Settings) -> Budgets:

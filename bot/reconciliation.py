@@ -21,10 +21,6 @@ from memory.ids import MessageId, PlaceId, SpaceId, TurnId
 
 log = structlog.get_logger(__name__)
 
-EVERY_S: Final = 60.0
-QUIET_S: Final = 60.0
-"""Seconds since the last word about a receipt: a request that was left behind may still end."""
-
 BATCH: Final = 20
 
 
@@ -57,20 +53,22 @@ ORDER BY r.settled_at NULLS FIRST, r.receipt_id LIMIT $2
 
 
 class Reconciliation:
-    """Looks for open receipts every minute."""
+    """Looks for open receipts every `every_s` seconds, and asks about those of which as long nothing was heard: a
+    request that was left behind may still end."""
 
-    def __init__(self, pool: Pool, writes: Writes) -> None:
+    def __init__(self, pool: Pool, writes: Writes, *, every_s: float) -> None:
         self._pool = pool
         self._writes = writes
+        self._every_s = every_s
 
     async def run(self) -> None:
         """Go on for ever. Raises what PostgreSQL raises; whoever runs it starts it again."""
         while True:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
-                rows = await conn.fetch(OPEN_RECEIPTS_SQL, QUIET_S, BATCH)
+                rows = await conn.fetch(OPEN_RECEIPTS_SQL, self._every_s, BATCH)
             for row in rows:
                 await self._reconcile(_Open(**dict(row)))
-            await asyncio.sleep(EVERY_S)
+            await asyncio.sleep(self._every_s)
 
     async def _reconcile(self, receipt: _Open) -> None:
         state: Settled

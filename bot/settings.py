@@ -114,6 +114,10 @@ class Settings(BaseSettings):
     )
     turn_lease_s: Seconds = Field(default=20, description="Seconds after which a silent worker's turn is taken over.")
     turn_heartbeat_s: Seconds = Field(default=5, description="Seconds between a worker's signs of life.")
+    reconcile_s: Seconds = Field(
+        default=60.0,
+        description="Seconds between looks for effects that nobody recorded, and of silence before one is looked up.",
+    )
     poll_s: Seconds = Field(default=2.0, description="Seconds between looks for work that no notification announced.")
     drain_s: Seconds = Field(default=10, description="Seconds that a stop gives to what is under way.")
 

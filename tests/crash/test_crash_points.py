@@ -19,6 +19,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "poll_s": 0.2,
     "turn_lease_s": 1.2,
     "turn_heartbeat_s": 0.3,
+    "reconcile_s": 2.0,
     # Nobody is to be held back here.
     "member_turns": 1000,
     "place_turns": 1000,

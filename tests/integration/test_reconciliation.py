@@ -14,9 +14,7 @@ RECEIPT_SQL = "SELECT state, failure, external_id FROM action_receipts WHERE act
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look often, and at once; give up early."""
-    monkeypatch.setattr("bot.reconciliation.EVERY_S", 0.1)
-    monkeypatch.setattr("bot.reconciliation.QUIET_S", 0.0)
+    """Give up early."""
     monkeypatch.setattr("bot.delivery.REACT_WITHIN_S", 0.1)
     monkeypatch.setattr("bot.delivery.STINT_S", 0.1)
     monkeypatch.setattr("bot.delivery.GIVE_UP_S", 0.1)
@@ -33,7 +31,7 @@ async def test_a_reaction_in_doubt_is_looked_up(stage: Stage, accepted: bool, st
     """The model was told that it is not certain; the receipt says in the end what stands there."""
     _broken(stage, *REACT, accepted=accepted)
     stage.model.script(call("discord_react", emoji="👍"), say("I tried."))
-    async with stage.muninn():
+    async with stage.muninn(reconcile_s=0.1):
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} thumbs up?")
         await stage.discord.wait_for_message(reply_to=asked)
         await stage.until(RECEIPT_SQL, "react", state)
@@ -48,7 +46,7 @@ async def test_an_answer_in_doubt_is_looked_up(stage: Stage, accepted: bool, sta
     stage.discord.faults.gateway("MESSAGE_CREATE", times=None, where=lambda d: bot in str(d["author"])).drop()
     _broken(stage, *POST, accepted=accepted)
     stage.model.script(say("hello"))
-    async with stage.muninn():
+    async with stage.muninn(reconcile_s=0.1):
         await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
         assert await stage.settled(1) == ["cancelled"]
         stage.discord.faults.clear()
@@ -62,7 +60,7 @@ async def test_a_reaction_that_was_cut_off_is_closed(stage: Stage) -> None:
     """The message was deleted while its reaction was on the way: the receipt does not stay intended."""
     held = stage.discord.faults.rest(*REACT).hold()
     stage.model.script(call("discord_react", emoji="👍"), say("I tried."))
-    async with stage.muninn():
+    async with stage.muninn(reconcile_s=0.1):
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} thumbs up?")
         await held.hit()
         await stage.ada.deletes(asked)
@@ -76,7 +74,7 @@ async def test_what_cannot_be_read_is_asked_for_once(stage: Stage) -> None:
     doomed = stage.guild.create_channel("doomed")
     held = stage.discord.faults.rest(*REACT).hold()
     stage.model.script(call("discord_react", emoji="👍"), say("I tried."))
-    async with stage.muninn():
+    async with stage.muninn(reconcile_s=0.1):
         asked = await stage.ada.says(doomed, f"{stage.discord.bot.mention} thumbs up?")
         await held.hit()
         await stage.ada.deletes(asked)
