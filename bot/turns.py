@@ -37,7 +37,6 @@ TRANSITIONS: Final[Mapping[TurnState, frozenset[TurnState]]] = {
     "expired": frozenset(),
 }
 
-SEND_PART: Final = "send_part"
 NONCE_CHARACTERS: Final = 25
 """Discord's limit for a nonce."""
 
