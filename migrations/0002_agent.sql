@@ -1,0 +1,1 @@
+-- Runs: limits, audit, budgets, and what a run leaves behind.

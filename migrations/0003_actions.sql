@@ -1,0 +1,1 @@
+-- Actions: settings of authority, and cards that only their requester can press.

@@ -1,0 +1,1 @@
+-- Durable memory: items, links, evidence, vectors, summaries and their jobs.

@@ -1,0 +1,1 @@
+-- Pages that web research brought.

@@ -1,0 +1,1 @@
+-- Guilds that were joined, and what they were told.
