@@ -1,1 +1,2 @@
 -- Runs: limits, audit, budgets, and what a run leaves behind.
+SELECT;  -- nothing yet

@@ -1,1 +1,2 @@
 -- Pages that web research brought.
+SELECT;  -- nothing yet

@@ -1,1 +1,2 @@
 -- Guilds that were joined, and what they were told.
+SELECT;  -- nothing yet
