@@ -24,6 +24,7 @@ from bot.turns import Outcome, Part, Turn
 from bot.writes import Writes
 from memory.context import Line, WorkingSet, working_set
 from memory.database import BORROW_S, Pool
+from tools.actions import Action, React
 from tools.ports import ActionReport, TurnContext
 from tools.registry import Registry
 
@@ -173,7 +174,7 @@ class Answerer:
             author_id=turn.author_id,
             author_name=trigger.author_name,
             db=self._pool,
-            reactor=_TriggerReactor(turn, self._delivery),
+            actions=_TriggerActions(turn, self._delivery),
         )
         return await run(
             prompt,
@@ -220,18 +221,21 @@ class Answerer:
             await asyncio.wait([task])
 
 
-class _TriggerReactor:
-    """Reacts to the message that the turn answers, and to no other (I5, I6)."""
+class _TriggerActions:
+    """Reacts to the message that the turn answers, and does nothing else (I5, I6)."""
 
     def __init__(self, turn: Turn, delivery: Delivery) -> None:
         self._turn = turn
         self._delivery = delivery
 
-    async def react(self, emoji: str) -> ActionReport:
-        outcome = await self._delivery.react_receipted(self._turn, emoji)
+    async def perform(self, action: Action) -> ActionReport:
+        trigger = (None, self._turn.trigger_id), (None, self._turn.place_id)
+        if not isinstance(action, React) or action.message_id not in trigger[0] or action.place_id not in trigger[1]:
+            return ActionReport("refused", "not_available", "This cannot be done yet.")
+        outcome = await self._delivery.react_receipted(self._turn, action.emoji)
         match outcome.state:
             case "applied":
-                return ActionReport("applied")
+                return ActionReport("applied", None, "", outcome.external_id, self._turn.place_id)
             case "refused":
                 return ActionReport("refused", outcome.failure, "Discord refused the reaction.")
             case "unknown":

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from tools.actions import React
 from tools.declaration import Arguments, Payload, Tool
 from tools.errors import Refused
 from tools.ports import TurnContext
@@ -33,12 +34,14 @@ def reaction(emoji: str) -> str:
 
 async def react(context: TurnContext, arguments: ReactArguments) -> Payload:
     """React to the message that triggered the turn."""
-    report = await context.reactor.react(reaction(arguments.emoji))
+    report = await context.actions.perform(React(reaction(arguments.emoji)))
     match report.state:
         case "applied":
             return {"state": "applied"}
         case "refused":
             raise Refused(report.code or "refused", report.message or "Discord refused the reaction.")
+        case "asked":
+            raise Refused(report.code or "confirmation_needed", report.message or "The member was asked to confirm it.")
         case "unknown":
             raise Refused("unknown", report.message or "It is not certain whether the reaction was added.")
 

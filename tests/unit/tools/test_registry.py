@@ -11,6 +11,7 @@ from pydantic import Field
 from agent.contracts import PlannedCall, ToolCall, ToolResult, ValidCall
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
 from memory.scope import Scope
+from tools.actions import Action, React
 from tools.declaration import Arguments, Payload, Tool
 from tools.discord import DISCORD_REACT, reaction
 from tools.errors import Refused, ToolMisdeclared
@@ -20,14 +21,14 @@ from tools.registry import TOOLS, Registry, TurnToolbox
 
 
 @dataclass
-class FakeReactor:
+class FakeActions:
     """Reports what it is told to. A port of ours, with nothing of Discord behind it."""
 
     report: ActionReport = field(default_factory=lambda: ActionReport("applied"))
-    asked: list[str] = field(default_factory=list[str])
+    asked: list[Action] = field(default_factory=list[Action])
 
-    async def react(self, emoji: str) -> ActionReport:
-        self.asked.append(emoji)
+    async def perform(self, action: Action) -> ActionReport:
+        self.asked.append(action)
         return self.report
 
 
@@ -40,14 +41,14 @@ class BrokenDb:
     fetchrow = fetchval = execute = fetch
 
 
-def context(db: Any = None, reactor: FakeReactor | None = None) -> TurnContext:
+def context(db: Any = None, actions: FakeActions | None = None) -> TurnContext:
     return TurnContext(
         scope=Scope(SpaceId(10), PlaceId(20)),
         trigger_id=MessageId(100),
         author_id=UserId(7),
         author_name="Ada",
         db=db or BrokenDb(),
-        reactor=reactor or FakeReactor(),
+        actions=actions or FakeActions(),
     )
 
 
@@ -191,20 +192,20 @@ async def test_arguments_reach_the_function_as_what_they_are() -> None:
         ("heron:123456789012345678", "heron:123456789012345678"),
     ],
 )
-async def test_a_reaction_reaches_the_reactor_as_discord_names_it(said: str, named: str) -> None:
+async def test_a_reaction_is_asked_for_as_discord_names_it(said: str, named: str) -> None:
     """Different spellings of one custom emoji are one action, so they find one receipt (I4)."""
-    reactor = FakeReactor()
-    content = await called(Registry().for_turn(context(reactor=reactor)), "discord_react", emoji=said)
+    actions = FakeActions()
+    content = await called(Registry().for_turn(context(actions=actions)), "discord_react", emoji=said)
     assert content == {"ok": True, "state": "applied"}
-    assert reactor.asked == [named]
+    assert actions.asked == [React(named)]
 
 
 @pytest.mark.parametrize("said", ["thumbsup", ":thumbsup:", "+1", "1", "a 👍", "👍 👍", "https://👍", "<@123>", " "])
 async def test_what_is_no_emoji_never_reaches_discord(said: str) -> None:
-    reactor = FakeReactor()
-    content = await called(Registry().for_turn(context(reactor=reactor)), "discord_react", emoji=said)
+    actions = FakeActions()
+    content = await called(Registry().for_turn(context(actions=actions)), "discord_react", emoji=said)
     assert content["error"]["code"] == "not_an_emoji"
-    assert reactor.asked == []
+    assert actions.asked == []
 
 
 @pytest.mark.parametrize(
@@ -214,11 +215,12 @@ async def test_what_is_no_emoji_never_reaches_discord(said: str) -> None:
         (ActionReport("refused"), "refused"),
         (ActionReport("unknown", "http_502", "It is not certain."), "unknown"),
         (ActionReport("unknown"), "unknown"),
+        (ActionReport("asked"), "confirmation_needed"),
     ],
 )
 async def test_a_refused_or_uncertain_reaction_is_told(report: ActionReport, code: str) -> None:
     """I16: never a success that was none."""
-    content = await called(Registry().for_turn(context(reactor=FakeReactor(report))), "discord_react", emoji="👍")
+    content = await called(Registry().for_turn(context(actions=FakeActions(report))), "discord_react", emoji="👍")
     assert content["ok"] is False
     assert content["error"]["code"] == code
     assert content["error"]["message"]
