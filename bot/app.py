@@ -22,6 +22,7 @@ from bot.ingress import Ingress
 from bot.limiter import Limiter, Rates
 from bot.pool import CONNECT_S, POOL_MOST, open_pool
 from bot.reconciliation import Reconciliation
+from bot.rest import Rest
 from bot.router import Router
 from bot.seen import Seen, ledger_name
 from bot.services import open_services
@@ -155,7 +156,7 @@ def _assemble(
 ) -> _Parts:
     pool, prefix = resources.pool, f"muninn:{me.application_id}"
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
-    writes = Writes(gateway.http, me.user_id, nonce_window_s=settings.nonce_window_s)
+    writes = Writes(Rest(gateway.http), me.user_id, nonce_window_s=settings.nonce_window_s)
     answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings))
     worker = Worker(
         pool,

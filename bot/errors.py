@@ -11,9 +11,12 @@ BotFault
 ├── EventDropped              (backfill: fetch it again) the queue was full; a gap stands for the event
 ├── TurnLost                  (worker: stop) another worker has the turn, or it ended meanwhile
 ├── DeliveryDelayed           (worker: come back later) Discord takes no messages for this place now
-└── WriteFault                (the door: record it) a write to Discord did not succeed
-    ├── WriteRefused          Discord said no, and would say so again
-    └── WriteInDoubt          nobody knows whether Discord did it
+├── WriteFault                (the door: record it) a write to Discord did not succeed
+│   ├── WriteRefused          Discord said no, and would say so again
+│   └── WriteInDoubt          nobody knows whether Discord did it
+└── ReadFault                 (whoever decides: decide for no) something of Discord's could not be read
+    ├── ReadRefused           Discord said no, and would say so again
+    └── ReadFailed            nobody can say for now
 """
 
 from typing import ClassVar
@@ -88,6 +91,28 @@ class WriteRefused(WriteFault):
 
 class WriteInDoubt(WriteFault):
     """Nobody knows whether Discord did it. `retry_after_s`: how long Discord wants to be left alone."""
+
+    def __init__(self, cause: str, retry_after_s: float | None = None) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.retry_after_s = retry_after_s
+
+
+class ReadFault(BotFault):
+    """Something of Discord's could not be read."""
+
+
+class ReadRefused(ReadFault):
+    """Discord said no, and would say so again. `code`: Discord's own error code, else the HTTP status."""
+
+    def __init__(self, code: int, status: int) -> None:
+        super().__init__(f"{code} (HTTP {status})")
+        self.code = code
+        self.status = status
+
+
+class ReadFailed(ReadFault):
+    """Nobody can say for now. `retry_after_s`: how long Discord wants to be left alone."""
 
     def __init__(self, cause: str, retry_after_s: float | None = None) -> None:
         super().__init__(cause)

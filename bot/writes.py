@@ -6,38 +6,23 @@ nonce while Discord remembers it, after that only if the place shows that it is 
 """
 
 import asyncio
-import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-import aiohttp
-import discord
 import structlog
-from discord.http import HTTPClient, Route
+from discord.http import Route
 
-from agent.deadline import bounded
-from agent.errors import DeadlinePassed
 from bot.crash import crash_point
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.metrics import REST_RETRIES
 from bot.receipts import Receipt, Settled
+from bot.rest import Rest
 from memory.ids import MessageId, PlaceId, UserId
 
 log = structlog.get_logger(__name__)
 
-ATTEMPT_S: Final = 15.0
-"""Seconds for one request; a stalled one is sent again, and its nonce keeps it single."""
-
-GRACE_S: Final = 0.5
-"""Seconds that the library gets to clean up after a request that was cut off: it may wait for a limit there."""
-
-PATIENCE_S: Final = 10.0
-"""A limit that is longer than this is ours to wait out, and not the library's: it fits into no request."""
-
-REOPEN_S: Final = 1.0
-UNAUTHORIZED_S: Final = 30.0
 BACKOFF_FIRST_S: Final = 0.25
 BACKOFF_MOST_S: Final = 15.0
 HISTORY_PAGE: Final = 100
@@ -80,12 +65,10 @@ class Outcome:
 class Writes:
     """The door. `own_id`: the bot's user; `nonce_window_s`: how long a nonce is trusted to be remembered."""
 
-    def __init__(self, http: HTTPClient, own_id: int, *, nonce_window_s: float) -> None:
-        make_patient(http)
-        self._http = http
+    def __init__(self, rest: Rest, own_id: int, *, nonce_window_s: float) -> None:
+        self._rest = rest
         self._own_id = own_id
         self._nonce_window_s = nonce_window_s
-        self._held_until = 0.0
 
     async def send(
         self,
@@ -117,7 +100,7 @@ class Writes:
                 attempts += 1
                 body = message_body(outgoing.content, receipt.nonce, reply_to, outgoing.ping)
                 route = Route("POST", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
-                sent = _message(await self._request(route, json=body))
+                sent = _message(await self._rest.request(route, json=body))
                 crash_point("after_post")
                 return Outcome("applied", attempts, MessageId(int(sent["id"])), None, sent)
             except WriteRefused as refusal:
@@ -151,7 +134,7 @@ class Writes:
         while True:
             attempts += 1
             try:
-                await self._request(route)
+                await self._rest.request(route)
             except WriteRefused as refusal:
                 return Outcome("refused", attempts, None, f"discord_{refusal.code}")
             except WriteInDoubt as doubt:
@@ -174,7 +157,7 @@ class Writes:
         route = Route("POST", "/channels/{channel_id}/typing", channel_id=place_id)
         while True:
             try:
-                await self._request(route)
+                await self._rest.request(route)
             except WriteInDoubt as error:
                 log.info("discord.typing_failed", place_id=place_id, error=str(error))
             except WriteRefused as error:
@@ -185,7 +168,7 @@ class Writes:
     async def reacted(self, place_id: PlaceId, message_id: MessageId, emoji: str) -> bool:
         """Whether our reaction stands on the message. Raises WriteRefused or WriteInDoubt."""
         route = Route("GET", "/channels/{channel_id}/messages/{message_id}", channel_id=place_id, message_id=message_id)
-        message = _message(await self._request(route))
+        message = _message(await self._rest.request(route))
         for each in cast("list[Mapping[str, Any]]", message.get("reactions") or []):
             shown = cast("Mapping[str, Any]", each["emoji"])
             if each.get("me") and emoji in (shown.get("name"), f"{shown.get('name')}:{shown.get('id')}"):
@@ -202,7 +185,7 @@ class Writes:
         after = outgoing.since
         for _ in range(HISTORY_PAGES):
             route = Route("GET", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
-            page = _messages(await self._request(route, params={"limit": str(HISTORY_PAGE), "after": str(after)}))
+            page = _messages(await self._rest.request(route, params={"limit": str(HISTORY_PAGE), "after": str(after)}))
             page.sort(key=lambda message: int(message["id"]))
             ours = [m for m in page if int(m["author"]["id"]) == self._own_id and _reads(m, outgoing)]
             taken = await claimed([int(m["id"]) for m in ours]) if ours else frozenset[int]()
@@ -213,63 +196,6 @@ class Writes:
                 return None
             after = MessageId(int(page[-1]["id"]))
         raise WriteInDoubt("long_history")
-
-    async def _request(self, route: Route, **kwargs: Any) -> Any:
-        """One request with its deadline. Raises WriteRefused or WriteInDoubt, and nothing of the libraries below."""
-        held_s = self._held_until - time.monotonic()
-        if held_s > 0:
-            raise WriteInDoubt("held", held_s)
-        try:
-            request = self._http.request(route, **kwargs)
-            return await bounded(request, ATTEMPT_S, grace_s=GRACE_S, name="discord request")
-        except DeadlinePassed as error:
-            raise WriteInDoubt("timeout") from error
-        except discord.RateLimited as error:
-            raise WriteInDoubt("rate_limited", error.retry_after) from error
-        except discord.HTTPException as error:
-            raise self._fault(error) from error
-        except (aiohttp.ClientError, OSError) as error:
-            # TimeoutError is an OSError.
-            raise WriteInDoubt("timeout" if isinstance(error, TimeoutError) else "connection") from error
-        except (ValueError, LookupError, TypeError) as error:
-            # The library met a body that is not what Discord sends.
-            raise WriteInDoubt("bad_answer") from error
-
-    def _fault(self, error: discord.HTTPException) -> WriteRefused | WriteInDoubt:
-        if error.status == 429:
-            # Without Discord's own body it is the network's edge: every request would make it worse.
-            retry_after_s = _retry_after_s(error)
-            self._held_until = time.monotonic() + retry_after_s
-            return WriteInDoubt("rate_limited", retry_after_s)
-        if error.status == 401:
-            # Our token, and no fault of this write; each such request counts towards a ban.
-            self._held_until = time.monotonic() + UNAUTHORIZED_S
-            return WriteInDoubt("unauthorized", UNAUTHORIZED_S)
-        if error.status >= 500 or not _is_json(error):
-            return WriteInDoubt(f"http_{error.status}")
-        return WriteRefused(error.code or error.status, error.status, error.text)
-
-
-def make_patient(http: HTTPClient) -> None:
-    """Make the library's client safe to cancel, and let it wait out no limit that is longer than a request may take.
-
-    On a global limit it closes a gate for all requests and opens it after its sleep; cancelled in that sleep, it would
-    leave the gate closed for good.
-    """
-    http.max_ratelimit_timeout = PATIENCE_S
-    library = http.request
-
-    async def request(route: Route, **kwargs: Any) -> Any:
-        try:
-            return await library(route, **kwargs)
-        except asyncio.CancelledError:
-            gate = http._global_over  # pyright: ignore[reportPrivateUsage]
-            if not gate.is_set():
-                # A little later: if the limit still holds, who comes first closes the gate again.
-                asyncio.get_running_loop().call_later(REOPEN_S, gate.set)
-            raise
-
-    http.request = request
 
 
 def _message(answer: object) -> Mapping[str, Any]:
@@ -312,17 +238,3 @@ def message_body(content: str, nonce: str, reply_to: MessageId | None, ping: Use
     if reply_to is not None:
         body["message_reference"] = {"message_id": str(reply_to), "fail_if_not_exists": False}
     return body
-
-
-def _is_json(error: discord.HTTPException) -> bool:
-    """Whether Discord itself answered, and not something before it."""
-    return str(error.response.headers.get("Content-Type", "")).startswith("application/json")
-
-
-def _retry_after_s(error: discord.HTTPException) -> float:
-    value = error.response.headers.get("Retry-After", "")
-    try:
-        asked = float(value)
-    except ValueError:
-        return 5.0
-    return min(max(asked, 0.5), 600.0) if math.isfinite(asked) else 5.0

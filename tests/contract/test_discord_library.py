@@ -52,7 +52,7 @@ def test_addresses_and_json_are_read_where_we_set_them() -> None:
 
 
 def test_a_global_limit_closes_the_gate_that_we_open() -> None:
-    """I10: bot.writes opens it again after a request that was cancelled in the library's sleep."""
+    """I10: bot.rest opens it again after a request that was cancelled in the library's sleep."""
     source = inspect.getsource(HTTPClient.request)
     assert source.index("self._global_over.clear()") < source.index("await asyncio.sleep(retry_after)")
     assert source.index("retry_after > self.max_ratelimit_timeout") < source.index("self._global_over.clear()")

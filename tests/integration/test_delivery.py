@@ -51,7 +51,7 @@ async def test_all_parts_arrive_in_order_and_once(
 ) -> None:
     """I3, I4: the first part's request fails as named; unless the gateway brought the message back, it is sent again
     with the same nonce."""
-    monkeypatch.setattr("bot.writes.ATTEMPT_S", 1.5)
+    monkeypatch.setattr("bot.rest.ATTEMPT_S", 1.5)
     if echo == "lost":
         _lose_echoes(stage.discord)
     _faults(stage.discord)[fault]()

@@ -23,7 +23,7 @@ async def test_a_global_limit_that_catches_typing_does_not_stop_the_answer(stage
 
 async def test_a_long_global_limit_is_waited_out(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """I3: a limit that is longer than one request may take ends by itself, and the answer arrives."""
-    monkeypatch.setattr("bot.writes.ATTEMPT_S", 1.0)
+    monkeypatch.setattr("bot.rest.ATTEMPT_S", 1.0)
     stage.discord.faults.rest(*POST).rate_limit(2.0, scope="global")
     stage.model.script(say("at last"))
     async with stage.muninn():
@@ -113,7 +113,7 @@ async def test_typing_that_is_refused_is_not_asked_for_again(stage: Stage, monke
 
 async def test_a_token_that_stops_working_ends_no_turn(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """I3: a 401 is about us and not about the message: its turn waits for a token that works."""
-    monkeypatch.setattr("bot.writes.UNAUTHORIZED_S", 0.2)
+    monkeypatch.setattr("bot.rest.UNAUTHORIZED_S", 0.2)
     stage.discord.faults.rest(*POST, times=2).status(401, b'{"code": 0, "message": "401: Unauthorized"}', html=False)
     stage.model.script(say("back again"))
     async with stage.muninn():
