@@ -88,12 +88,11 @@ class Reads:
     def __init__(self, rest: Rest) -> None:
         self._rest = rest
 
-    async def get(self, path: str, *, params: Mapping[str, str] | None = None, **ids: int) -> Any:
-        """The JSON under `path`, whose `{names}` are filled from `ids`.
+    async def get(self, route: Route, *, params: Mapping[str, str] | None = None) -> Any:
+        """The JSON under a GET route.
 
         Raises ReadRefused where Discord says no, ReadFailed where nobody can say (after at most READ_ATTEMPTS tries).
         """
-        route = Route("GET", path, metadata=None, **ids)
         try:
             async for attempt in stamina.retry_context(
                 on=_pause, attempts=READ_ATTEMPTS, timeout=READ_WITHIN_S, wait_initial=0.2, wait_jitter=0.2

@@ -180,3 +180,12 @@ def leave_thread(call: Call) -> Reply:
 def thread_members(call: Call) -> Reply:
     thread = _thread(call)
     return Reply(200, [payloads.thread_member(thread, user_id) for user_id in thread.joined])
+
+
+@routes.get("/channels/{channel_id}/thread-members/{user_id}")
+def thread_member(call: Call) -> Reply:
+    thread = _thread(call)
+    who = _somebody(call)
+    if who.id not in thread.joined:
+        raise unknown("Member")
+    return Reply(200, payloads.thread_member(thread, who.id))

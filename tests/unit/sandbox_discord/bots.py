@@ -23,7 +23,8 @@ class LoopbackHttp(HTTPClient):
     gateway_url = ""
 
     async def request(self, route: Route, **kwargs: Any) -> Any:
-        route.url = self.api_url + route.url.removeprefix(Route.BASE)
+        if not route.url.startswith(self.api_url):  # a route may be used again
+            route.url = self.api_url + route.url.removeprefix(Route.BASE)
         return await super().request(route, **kwargs)
 
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
