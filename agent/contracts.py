@@ -71,10 +71,18 @@ Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | ToolMessag
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
+    """What a model said, and which one. `fallback`: another than the one that is asked first.
+
+    `first_s` and `took_s` are the seconds from being asked to the first and to the last token, 0 where nobody measured.
+    """
+
     message: AssistantMessage
     finish: Finish
     usage: Usage
     model: str
+    fallback: bool = False
+    first_s: float = 0.0
+    took_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ import email.utils
 import json
 import math
 import random
+import re
 import ssl
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -22,11 +24,19 @@ from openai import AsyncOpenAI, AsyncStream
 from agent.contracts import Message, ModelReply, ToolSpec
 from agent.errors import ModelFault, ModelRefused, ModelUnavailable
 from agent.openai_wire import Assembly, BadReply, CutReply, read_completion, write_message, write_tool
+from agent.spoken_calls import recognised
 
 _NO_KEY = "no-key"  # the library insists on one; local servers ask for none
 _SHOWN_CHARS = 200
 _FIRST_PAUSE_S = 0.25
 _LONGEST_PAUSE_S = 4.0
+_TOO_LONG = re.compile(
+    r"context (length|window|size)|maximum model length|exceeds the (available|maximum)[^.]{0,40}(context|tokens)"
+    r"|(prompt|input|request) (is )?too (long|large)|too many (input )?tokens|too large for model"
+    r"|tokens[^.]*must be <=",
+    re.IGNORECASE,
+)
+"""How servers say, where they have no code for it, that a request does not fit into the model's window."""
 
 _log = structlog.get_logger(__name__)
 
@@ -75,14 +85,17 @@ class OpenAIModel:
         body: dict[str, Any] = {"model": self.model, "messages": [write_message(each) for each in messages]}
         if tools:
             body["tools"] = [write_tool(each) for each in tools]
-        ends = time.monotonic() + within_s
+        began = time.monotonic()
         try:
             async with asyncio.timeout(within_s):
-                return await self._try(body, ends)
+                reply, first = await self._try(body, began + within_s)
         except TimeoutError:
             raise ModelUnavailable("timeout", f"the model did not reply within {within_s:.0f} s") from None
+        timed = replace(reply, first_s=first - began, took_s=time.monotonic() - began)
+        return recognised(timed, [each.name for each in tools])
 
-    async def _try(self, body: dict[str, Any], ends: float) -> ModelReply:
+    async def _try(self, body: dict[str, Any], ends: float) -> tuple[ModelReply, float]:
+        """The reply, and when its first token came."""
         for attempt in range(1, self._tries + 1):
             try:
                 return await (self._streamed(body) if self._stream else self._plain(body))
@@ -95,20 +108,23 @@ class OpenAIModel:
                 await asyncio.sleep(pause_s)
         raise AssertionError("the last try returns or raises")
 
-    async def _plain(self, body: dict[str, Any]) -> ModelReply:
+    async def _plain(self, body: dict[str, Any]) -> tuple[ModelReply, float]:
         answer = await self._client.post("/chat/completions", body=body, cast_to=object)
-        return read_completion(answer, self.model)
+        return read_completion(answer, self.model), time.monotonic()
 
-    async def _streamed(self, body: dict[str, Any]) -> ModelReply:
+    async def _streamed(self, body: dict[str, Any]) -> tuple[ModelReply, float]:
         asked = body | {"stream": True, "stream_options": {"include_usage": True}}
         assembly = Assembly()
+        first: float | None = None
         chunks = await self._client.post(
             "/chat/completions", body=asked, cast_to=object, stream=True, stream_cls=AsyncStream[object]
         )
         async with chunks:
             async for chunk in chunks:
                 assembly.add(chunk)
-        return assembly.reply(self.model)
+                if first is None and assembly.has_begun:
+                    first = time.monotonic()
+        return assembly.reply(self.model), first or time.monotonic()
 
     async def probe(self, within_s: float = 10.0) -> None:
         """Return if the endpoint answers at all and takes the key; it need not be able to list models.
@@ -128,6 +144,8 @@ class OpenAIModel:
 
     def _fault(self, raised: Exception) -> ModelFault:
         """Ours for theirs."""
+        if isinstance(raised, openai.APIError) and _is_too_long(raised):
+            return ModelRefused("too_long", "The conversation is too long for the model.")
         match raised:
             case openai.APITimeoutError() | httpx2.TimeoutException():
                 return ModelUnavailable(
@@ -150,7 +168,7 @@ class OpenAIModel:
 
     def _status_fault(self, raised: openai.APIStatusError) -> ModelFault:
         status = raised.status_code
-        if status == 429 and raised.code in ("insufficient_quota", "billing_hard_limit_reached"):
+        if status == 402 or (status == 429 and raised.code in ("insufficient_quota", "billing_hard_limit_reached")):
             return ModelRefused("quota", "The account at the model endpoint has no quota left.")
         if status in (408, 409, 429) or status >= 500:
             code = "busy" if status in (408, 409, 429, 503) else "server_error"
@@ -159,8 +177,6 @@ class OpenAIModel:
         if status in (401, 403):
             # What the server says here often quotes part of the key.
             return ModelRefused("unauthorized", f"The model endpoint refused the API key (status {status}).")
-        if raised.code == "context_length_exceeded" or status == 413:
-            return ModelRefused("too_long", "The conversation is too long for the model.")
         if status == 404:
             return ModelRefused(
                 "no_such_model", f"The model endpoint does not know {self.model!r}{self._told(raised)}."
@@ -173,6 +189,14 @@ class OpenAIModel:
         if self._key:
             told = told.replace(self._key, "[key]")
         return f": {told[:_SHOWN_CHARS].rstrip('.')}" if told else ""
+
+
+def _is_too_long(raised: openai.APIError) -> bool:
+    """Whether the request itself is the trouble, by its size: the same one would be refused again."""
+    if raised.code == "context_length_exceeded" or raised.type == "exceed_context_size_error":
+        return True
+    status = raised.status_code if isinstance(raised, openai.APIStatusError) else 400
+    return status == 413 or (status in (400, 422) and _TOO_LONG.search(raised.message) is not None)
 
 
 def _unencrypted() -> httpx2.AsyncClient:

@@ -21,26 +21,36 @@ from agent.contracts import (
     Usage,
     UserMessage,
 )
+from agent.thoughts import without_thoughts
 
 Json: TypeAlias = Mapping[str, Any]
 
 _FINISHES: Mapping[str, Finish] = {
-    "stop": "stop",
-    "eos": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "completed": "stop",
     "tool_calls": "tool_calls",
+    "tool_call": "tool_calls",
     "tool_use": "tool_calls",
     "function_call": "tool_calls",
     "length": "length",
     "max_tokens": "length",
+    "max_length": "length",
     "model_length": "length",
+    "model_context_window_exceeded": "length",
     "content_filter": "content_filter",
     "safety": "content_filter",
     "recitation": "content_filter",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "sensitive": "content_filter",
+    "spii": "content_filter",
     "refusal": "content_filter",
 }
+"""Everything else that anybody says means that the model had no more to say, as `stop` does."""
+
+_BROKEN = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
+"""Finish reasons of replies that the server could not bring to their end."""
+
+_TEXT_PARTS = ("", "text", "output_text", "refusal")
+"""The types of content parts that are said; others are thoughts, images or references."""
 
 
 class BadReply(ValueError):
@@ -89,11 +99,10 @@ def read_completion(body: object, model: str) -> ModelReply:
     message = _object(choice.get("message"), "the message")
     calls = tuple(
         ToolCall(_text(each.get("id")), _text(_function(each).get("name")), _argument_text(_function(each)))
-        for each in _objects(message.get("tool_calls"))
+        for each in _call_pieces(message)
     )
-    text = _content(message.get("content")) or _content(message.get("refusal"))
     return ModelReply(
-        AssistantMessage(text, calls),
+        AssistantMessage(_said(_content(message.get("content")) or _content(message.get("refusal"))), calls),
         _finish(choice.get("finish_reason"), has_calls=bool(calls)),
         _usage(completion.get("usage")),
         _text(completion.get("model")) or model,
@@ -135,6 +144,11 @@ class Assembly:
     model: str = ""
     begun: bool = False
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether something was said or called yet: the first chunk often holds the role alone."""
+        return bool(self.text or self.slots)
+
     def add(self, chunk: object) -> None:
         """Take in one chunk. Raises BadReply if it is none."""
         read = _object(chunk, "a chunk")
@@ -153,7 +167,7 @@ class Assembly:
         pieces = cast("Json", delta)
         if said := _content(pieces.get("content")) or _content(pieces.get("refusal")):
             self.text.append(said)
-        for piece in _objects(pieces.get("tool_calls")):
+        for piece in _call_pieces(pieces):
             self._add_piece(piece)
 
     def _add_piece(self, piece: Json) -> None:
@@ -195,12 +209,27 @@ class Assembly:
             raise CutReply("the stream ended before the reply did")
         calls = tuple(ToolCall(slot.call_id, slot.name, slot.arguments) for slot in self.slots)
         finish = _finish(self.finish, has_calls=bool(calls))
-        return ModelReply(AssistantMessage("".join(self.text) or None, calls), finish, self.usage, self.model or model)
+        return ModelReply(AssistantMessage(_said("".join(self.text)), calls), finish, self.usage, self.model or model)
+
+
+def _call_pieces(message: Json) -> Sequence[Json]:
+    """The calls, or pieces of them, in a message or delta; also the one in the field that there was before there were
+    several."""
+    pieces = _objects(message.get("tool_calls"))
+    return pieces or ([{"function": message["function_call"]}] if message.get("function_call") else ())
+
+
+def _said(text: str | None) -> str | None:
+    """The text without the thoughts in it. Reasoning that comes in a field of its own is not read at all."""
+    return (without_thoughts(text) or None) if text else None
 
 
 def _finish(reason: object, *, has_calls: bool) -> Finish:
-    """Ours for theirs. A reply that has calls is one that calls, unless it was cut or filtered."""
-    finish = _FINISHES.get(_text(reason).lower(), "stop")
+    """Ours for theirs. A reply that has calls is one that calls, unless it was cut or filtered. Raises BadReply."""
+    said = _text(reason).lower()
+    if said in _BROKEN:
+        raise BadReply("it ended by an error of the server")
+    finish = _FINISHES.get(said, "stop")
     return "tool_calls" if has_calls and finish == "stop" else finish
 
 
@@ -219,7 +248,8 @@ def _content(content: object) -> str | None:
     """Text, also where it comes as a list of parts."""
     if isinstance(content, str):
         return content or None
-    return "".join(_text(part.get("text")) for part in _objects(content)) or None
+    spoken = [part for part in _objects(content) if _text(part.get("type")) in _TEXT_PARTS]
+    return "".join(_text(part.get("text")) for part in spoken) or None
 
 
 def _argument_text(function: Json) -> str:

@@ -60,16 +60,25 @@ class Pace:
     """Each tool call comes in one delta."""
     arguments_first: bool = False
     """A call's arguments come before its name and id."""
+    one_index: bool = False
+    """Every call has index 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A completion with status 200. `finish_reason` None means the honest one (`tool_calls` or `stop`)."""
+    """A completion with status 200. `finish_reason` None means the honest one (`tool_calls` or `stop`).
+
+    `reported` is said in its place, in another vendor's words. `reasoning` is what the model thinks aloud, sent before
+    the text in the field `reasoning_field`.
+    """
 
     text: str | None = None
     calls: tuple[Call, ...] = ()
     refusal: str | None = None
     finish_reason: FinishReason | None = None
+    reported: str | None = None
+    reasoning: str | None = None
+    reasoning_field: str = "reasoning_content"
     usage: Usage | None = None
     delay: float = 0.0
     pace: Pace = field(default_factory=Pace)
@@ -194,6 +203,16 @@ def content_filter(text: str = "") -> Completion:
     return Completion(text=text or None, finish_reason="content_filter")
 
 
+def reasoned(turn: Completion | str, thoughts: str, *, field: str = "reasoning_content") -> Completion:
+    """The model thinks aloud first, in a field of its own (`reasoning_content` or `reasoning`, by vendor)."""
+    return replace(_completion(turn), reasoning=thoughts, reasoning_field=field)
+
+
+def finished_as(turn: Completion | str, reason: str) -> Completion:
+    """The same answer with a finish reason in another vendor's words, such as `end_turn`, `MAX_TOKENS` or `error`."""
+    return replace(_completion(turn), reported=reason)
+
+
 # --- faults in the calls of an answer --------------------------------------------------------------------------------
 
 
@@ -222,6 +241,11 @@ def empty_ids(turn: Completion) -> Completion:
 def without_index(turn: Completion, *, whole: bool = True) -> Completion:
     """Streamed tool call deltas have no `index`. `whole`: one delta a call; else its arguments follow in pieces."""
     return replace(turn, pace=replace(turn.pace, indexed=False, whole_calls=whole))
+
+
+def one_index(turn: Completion) -> Completion:
+    """Streamed tool call deltas all have `index` 0."""
+    return replace(turn, pace=replace(turn.pace, one_index=True))
 
 
 def arguments_before_name(turn: Completion) -> Completion:

@@ -12,7 +12,7 @@ import orjson
 from sandbox.model.fields import Json
 from sandbox.model.intake import estimate_tokens
 from sandbox.model.request import ChatRequest
-from sandbox.model.turn import Call, Completion, FinishReason, Pace, Usage
+from sandbox.model.turn import Call, Completion, Pace, Usage
 
 DONE = b"data: [DONE]\n\n"
 _FINGERPRINT = "fp_sandbox"
@@ -39,8 +39,8 @@ def settled(turn: Completion) -> Completion:
     return replace(turn, calls=made)
 
 
-def finish_reason(turn: Completion) -> FinishReason:
-    return turn.finish_reason or ("tool_calls" if turn.calls else "stop")
+def finish_reason(turn: Completion) -> str:
+    return turn.reported or turn.finish_reason or ("tool_calls" if turn.calls else "stop")
 
 
 def usage_of(turn: Completion, request: ChatRequest) -> Usage:
@@ -60,6 +60,8 @@ def whole(turn: Completion, request: ChatRequest, who: Identity) -> bytes:
         "refusal": turn.refusal,
         "annotations": [],
     }
+    if turn.reasoning is not None:
+        message[turn.reasoning_field] = turn.reasoning
     if turn.calls:
         message["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -93,9 +95,12 @@ def _deltas(turn: Completion) -> Iterator[dict[str, Json]]:
     spoken = turn.text if turn.text is not None else turn.refusal
     field = "content" if turn.refusal is None or turn.text is not None else "refusal"
     yield {"role": "assistant", "content": "" if turn.text is not None else None, "refusal": None}
+    for piece in _pieces(turn.reasoning or "", turn.pace.piece):
+        yield {turn.reasoning_field: piece}
     for piece in _pieces(spoken or "", turn.pace.piece):
         yield {field: piece}
-    for index, call in enumerate(turn.calls):
+    for number, call in enumerate(turn.calls):
+        index = 0 if turn.pace.one_index else number
         for delta in _call_deltas(call, turn.pace):
             yield {"tool_calls": [{"index": index, **delta} if turn.pace.indexed else delta]}
 
@@ -118,7 +123,7 @@ def _pieces(text: str, size: int) -> Iterator[str]:
         yield text[start : start + size]
 
 
-def _chunk(delta: dict[str, Json], reason: FinishReason | None, request: ChatRequest, who: Identity) -> bytes:
+def _chunk(delta: dict[str, Json], reason: str | None, request: ChatRequest, who: Identity) -> bytes:
     choice: Json = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
     return _event(who, [choice], None, include=request.include_usage)
 

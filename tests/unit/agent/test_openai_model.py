@@ -32,10 +32,13 @@ from sandbox.model import (
     empty_answer,
     empty_ids,
     failure,
+    finished_as,
     gateway_page,
     malformed_arguments,
+    one_index,
     quota_exhausted,
     rate_limited,
+    reasoned,
     refusal,
     repeated_ids,
     reset_connection,
@@ -50,6 +53,15 @@ from sandbox.model import (
 )
 
 HELLO: list[Message] = [SystemMessage("You are Muninn."), UserMessage("Hello")]
+TOO_LONG = (
+    "This model's maximum context length is 4096 tokens.",
+    "the request exceeds the available context size, try increasing it",
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "The input token count (40000) exceeds the maximum number of tokens allowed (32768).",
+    "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+    "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+)
+"""Of vLLM, llama.cpp, Anthropic, Gemini and Mistral, which have no code for it."""
 SPEC = ToolSpec("find", "Finds.", {"type": "object", "properties": {"q": {"type": "integer"}}}, "read")
 Opened = Callable[..., AbstractAsyncContextManager[OpenAIModel]]
 
@@ -93,6 +105,14 @@ async def test_an_answer_with_its_usage(server: Model, stream: bool) -> None:
     assert [tool.name for tool in request.tools] == ["find"]
 
 
+async def test_the_first_token_and_the_last_are_timed(server: Model) -> None:
+    """A streamed reply has begun long before it ends; a plain one comes all at once."""
+    streamed = await ask(server, True, stall_stream("Slowly it comes", seconds=0.3))
+    assert 0 < streamed.first_s < streamed.took_s - 0.1
+    plain = await ask(server, False, stall_stream("Slowly it comes", seconds=0.3))
+    assert 0.3 <= plain.first_s <= plain.took_s
+
+
 async def test_without_tools_the_request_offers_none(server: Model, stream: bool) -> None:
     """I10: the last step; an empty list would be refused by providers."""
     server.script(say("Done."))
@@ -131,8 +151,17 @@ async def test_a_history_with_calls_is_one_that_a_strict_provider_takes(server: 
         (empty_ids(calls(call("find", q=1), call("mark", q=2))), [("find", '{"q":1}'), ("mark", '{"q":2}')]),
         (repeated_ids(calls(call("find", q=1), call("mark", q=2))), [("find", '{"q":1}'), ("mark", '{"q":2}')]),
         (malformed_arguments("find", '{"q": 1'), [("find", '{"q": 1')]),
+        (one_index(calls(call("find", q=1), call("mark", q=2))), [("find", '{"q":1}'), ("mark", '{"q":2}')]),
+        (without_index(empty_ids(calls(call("find", q=1), call("find", q=2)))),
+         [("find", '{"q":1}'), ("find", '{"q":2}')]),
+        (say('<tool_call>{"name": "find", "arguments": {"q": 1}}</tool_call>'), [("find", '{"q": 1}')]),
+        (say('<think>I need it.</think>\n{"name": "find", "arguments": {"q": 1}}'), [("find", '{"q": 1}')]),
+        (reasoned(call("find", q=1), "I need it."), [("find", '{"q":1}')]),
+        (finished_as(call("find", q=1), "tool_use"), [("find", '{"q":1}')]),
+        (finished_as(call("find", q=1), "stop"), [("find", '{"q":1}')]),
     ],
-    ids=["two", "no index", "no index, pieces", "arguments first", "empty ids", "repeated ids", "malformed"],
+    ids=["two", "no index", "no index, pieces", "arguments first", "empty ids", "repeated ids", "malformed", "index 0",
+         "no index, no ids", "as text", "as text, thought before", "thought before", "tool_use", "stop"],
 )  # fmt: skip
 async def test_calls_as_several_vendors_send_them(
     server: Model, stream: bool, turn: Scripted, expected: list[tuple[str, str]]
@@ -150,6 +179,14 @@ async def test_calls_as_several_vendors_send_them(
         (truncated("It was a dark and"), "It was a dark and", "length"),
         (content_filter("Partly"), "Partly", "content_filter"),
         (slow("Slowly it comes", comments=True, between=0.001), "Slowly it comes", "stop"),
+        (reasoned("Hello.", "Ada asks."), "Hello.", "stop"),
+        (reasoned("Hello.", "Ada asks.", field="reasoning"), "Hello.", "stop"),
+        (say("<think>Ada asks.</think>Hello."), "Hello.", "stop"),
+        (reasoned(empty_answer(), "I only think."), None, "stop"),
+        (truncated("<think>It goes on and"), None, "length"),
+        (finished_as("Hello.", "end_turn"), "Hello.", "stop"),
+        (finished_as("It was a dark and", "MAX_TOKENS"), "It was a dark and", "length"),
+        (finished_as("", "SAFETY"), None, "content_filter"),
     ],
 )
 async def test_other_ways_to_end(server: Model, stream: bool, turn: Scripted, text: str | None, finish: str) -> None:
@@ -170,8 +207,9 @@ async def test_other_ways_to_end(server: Model, stream: bool, turn: Scripted, te
         reset_connection(),
         cut_stream(),
         stream_error(),
+        finished_as("Half of", "error"),
     ],
-    ids=["429", "429 bare", "429 nan", "500", "503", "502 html", "200 html", "reset", "cut", "stream error"],
+    ids=["429", "429 bare", "429 nan", "500", "503", "502 html", "200 html", "reset", "cut", "stream error", "error"],
 )
 async def test_a_passing_fault_is_tried_again(server: Model, stream: bool, fault: Scripted) -> None:
     reply = await ask(server, stream, fault, say("Here."))
@@ -204,8 +242,10 @@ async def test_a_lasting_fault_ends_after_as_many_tries_as_allowed(
         (failure(403, "No.", kind="invalid_request_error"), "unauthorized"),
         (failure(404, "No such model.", kind="invalid_request_error"), "no_such_model"),
         (Failure(413, b"too much", content_type="text/plain"), "too_long"),
+        (failure(402, "Insufficient credits.", kind="invalid_request_error"), "quota"),
+        *[(failure(400, said, kind="invalid_request_error"), "too_long") for said in TOO_LONG],
     ],
-    ids=["quota", "context", "400", "401", "403", "404", "413"],
+    ids=["quota", "context", "400", "401", "403", "404", "413", "402", *[said[:18] for said in TOO_LONG]],
 )
 async def test_what_trying_again_cannot_help_is_refused_at_once(
     server: Model, stream: bool, fault: Scripted, code: str

@@ -146,6 +146,14 @@ def test_finish_reasons_of_several_vendors(said: object, has_calls: bool, ours: 
         ({"content": None}, AssistantMessage(None)),
         ({"content": ""}, AssistantMessage(None)),
         ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, AssistantMessage("ab")),
+        (
+            {"content": [{"type": "thinking", "thinking": "so", "text": "hm"}, {"type": "text", "text": "a"}]},
+            AssistantMessage("a"),
+        ),
+        (
+            {"content": None, "function_call": {"name": "find", "arguments": "{}"}},
+            AssistantMessage(None, (ToolCall("", "find", "{}"),)),
+        ),
         ({"content": None, "refusal": "I will not."}, AssistantMessage("I will not.")),
         ({"content": "x", "tool_calls": [{"function": None}, "junk"]}, AssistantMessage("x", (ToolCall("", "", ""),))),
         (
