@@ -28,6 +28,7 @@ from bot.seen import Seen, ledger_name
 from bot.services import open_services
 from bot.settings import Settings
 from bot.shard_lock import ShardLock
+from bot.standing import Standing
 from bot.startup import look_for_model, look_for_redis, prepare_database
 from bot.supervisor import keep_running
 from bot.wakeups import Wakeups
@@ -156,7 +157,8 @@ def _assemble(
 ) -> _Parts:
     pool, prefix = resources.pool, f"muninn:{me.application_id}"
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
-    writes = Writes(Rest(gateway.http), me.user_id, nonce_window_s=settings.nonce_window_s)
+    rest = Rest(gateway.http)
+    writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
     answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings))
     worker = Worker(
         pool,
@@ -192,7 +194,7 @@ def _assemble(
         most_messages=settings.backfill_messages,
         most_places=settings.backfill_places,
     )
-    reconciliation = Reconciliation(pool, writes, every_s=settings.reconcile_s)
+    reconciliation = Reconciliation(pool, Standing(rest, me.user_id), every_s=settings.reconcile_s)
     return _Parts(gateway, ingress, router, worker, wakeups, backfill, reconciliation)
 
 

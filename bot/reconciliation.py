@@ -15,7 +15,7 @@ import structlog
 from bot.delivery import LINK_ANSWER_SQL
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.receipts import Settled, claimed_messages, settle
-from bot.writes import UNKNOWN_MESSAGE, Outgoing, Writes
+from bot.standing import UNKNOWN_MESSAGE, Sought, Standing
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId
 
@@ -56,9 +56,9 @@ class Reconciliation:
     """Looks for open receipts every `every_s` seconds, and asks about those of which as long nothing was heard: a
     request that was left behind may still end."""
 
-    def __init__(self, pool: Pool, writes: Writes, *, every_s: float) -> None:
+    def __init__(self, pool: Pool, standing: Standing, *, every_s: float) -> None:
         self._pool = pool
-        self._writes = writes
+        self._standing = standing
         self._every_s = every_s
 
     async def run(self) -> None:
@@ -75,12 +75,13 @@ class Reconciliation:
         failure: str | None
         message_id: MessageId | None = None
         try:
-            message_id = await (self._reaction(receipt) if receipt.action == "react" else self._message(receipt))
-            state, failure = ("refused", "not_applied") if message_id is None else ("applied", None)
+            if receipt.action == "react":
+                state, failure, message_id = await self._reaction(receipt)
+            else:
+                message_id = await self._message(receipt)
+                state, failure = ("refused", "not_applied") if message_id is None else ("applied", None)
         except WriteRefused as refusal:
-            gone = receipt.action == "react" and refusal.code == UNKNOWN_MESSAGE
-            state = "refused" if gone else "unknown"
-            failure = f"discord_{refusal.code}" if gone else f"unreadable:discord_{refusal.code}"
+            state, failure = "unknown", f"unreadable:discord_{refusal.code}"
         except WriteInDoubt as doubt:
             state, failure = "unknown", doubt.cause
         log.info("receipt.reconciled", receipt_id=receipt.receipt_id, action=receipt.action, state=state)
@@ -90,11 +91,13 @@ class Reconciliation:
                 await conn.execute(LINK_ANSWER_SQL, receipt.space_id, message_id, receipt.turn_id)
             await settle(conn, receipt.receipt_id, state, external_id=message_id, failure=failure, attempts=1)
 
-    async def _reaction(self, receipt: _Open) -> MessageId | None:
+    async def _reaction(self, receipt: _Open) -> tuple[Settled, str | None, MessageId | None]:
         args: dict[str, Any] = orjson.loads(receipt.args)
         message_id = MessageId(int(args["message_id"]))
-        stands = await self._writes.reacted(receipt.place_id, message_id, str(args["emoji"]))
-        return message_id if stands else None
+        stands = await self._standing.reacted(receipt.place_id, message_id, str(args["emoji"]))
+        if stands is None:
+            return "refused", f"discord_{UNKNOWN_MESSAGE}", None
+        return ("applied", None, message_id) if stands else ("refused", "not_applied", None)
 
     async def _message(self, receipt: _Open) -> MessageId | None:
         async def claimed(messages: list[int]) -> frozenset[int]:
@@ -103,11 +106,11 @@ class Reconciliation:
                     conn, receipt.space_id, receipt.place_id, messages, but=receipt.receipt_id
                 )
 
-        outgoing = Outgoing(
+        sought = Sought(
             place_id=receipt.place_id,
             content=receipt.content or "",
             since=receipt.trigger_id,
             reply_to=receipt.trigger_id if receipt.part == 0 else None,
         )
-        found = await self._writes.find(outgoing, claimed)
+        found = await self._standing.find(sought, claimed)
         return None if found is None else MessageId(int(found["id"]))

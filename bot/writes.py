@@ -1,39 +1,43 @@
-"""The one door for writes to Discord.
+"""The one door for writes to Discord (interactions are answered by bot.responses, on the same terms).
 
 Everything that Muninn does there goes through here: mentions are switched off except for the one person answered (I11),
-a message carries its receipt's nonce, and what is ambiguous (a reset, a timeout, a 5xx) is sent again with the same
-nonce while Discord remembers it, after that only if the place shows that it is missing (I3, I4).
+a message carries its receipt's nonce, and what is ambiguous (a reset, a timeout, a 5xx) is done again only where that
+changes nothing, or where Discord shows that it is missing (I3, I4).
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import structlog
 from discord.http import Route
 
+from bot.bodies import Body, Component, edit_body, message_body
 from bot.crash import crash_point
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.metrics import REST_RETRIES
 from bot.receipts import Receipt, Settled
 from bot.rest import Rest
+from bot.standing import UNKNOWN_MESSAGE, Claimed, Sought, Standing, as_message, as_object
 from memory.ids import MessageId, PlaceId, UserId
 
 log = structlog.get_logger(__name__)
 
 BACKOFF_FIRST_S: Final = 0.25
 BACKOFF_MOST_S: Final = 15.0
-HISTORY_PAGE: Final = 100
-"""Discord's limit for one page of history."""
-
-HISTORY_PAGES: Final = 50
 TYPING_EVERY_S: Final = 8.0
 """Discord shows typing for about ten seconds."""
 
-UNKNOWN_MESSAGE: Final = 10008
 INVALID_FORM_BODY: Final = 50035
+THREAD_EXISTS: Final = 160004
+
+# Discord did not even look at the request: nothing can have happened.
+HELD_BACK: Final = frozenset({"held", "rate_limited", "unauthorized"})
+
+PUBLIC_THREAD: Final = 11
+ANNOUNCEMENT_THREAD: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +49,20 @@ class Outgoing:
     since: MessageId
     reply_to: MessageId | None = None
     ping: UserId | None = None
+    components: Sequence[Component] = ()
+
+    @property
+    def sought(self) -> Sought:
+        """As it would be found in its place."""
+        return Sought(self.place_id, self.content, self.since, self.reply_to)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a write. `message`: Discord's own account of a message that was sent, where there is one.
 
-    `retry_after_s` is set where nothing stands against trying again, at the earliest after so many seconds.
+    `external_id` is the message, or the thread that was made. `retry_after_s` is set where nothing stands against
+    trying again, at the earliest after so many seconds. `certain`: it is known that nothing happened (as yet).
     """
 
     state: Settled
@@ -60,6 +71,35 @@ class Outcome:
     failure: str | None = None
     message: Mapping[str, Any] | None = None
     retry_after_s: float | None = None
+    certain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadStart:
+    """A thread to make, at a message or by itself. `found` looks for one that an attempt before may have made.
+
+    `kind` is Discord's type of a thread that stands by itself: 11 public, 10 in an announcement channel.
+    """
+
+    place_id: PlaceId
+    name: str
+    found: Callable[[], Awaitable[PlaceId | None]]
+    message_id: MessageId | None = None
+    kind: int = PUBLIC_THREAD
+    reason: str | None = None
+
+    @property
+    def route(self) -> Route:
+        """Where it is made."""
+        if self.message_id is None:
+            return Route("POST", "/channels/{channel_id}/threads", channel_id=self.place_id)
+        path = "/channels/{channel_id}/messages/{message_id}/threads"
+        return Route("POST", path, channel_id=self.place_id, message_id=self.message_id)
+
+    @property
+    def body(self) -> Body:
+        """What it is made with. Without a type Discord would make a private thread."""
+        return {"name": self.name} if self.message_id is not None else {"name": self.name, "type": self.kind}
 
 
 class Writes:
@@ -67,7 +107,7 @@ class Writes:
 
     def __init__(self, rest: Rest, own_id: int, *, nonce_window_s: float) -> None:
         self._rest = rest
-        self._own_id = own_id
+        self._standing = Standing(rest, own_id)
         self._nonce_window_s = nonce_window_s
 
     async def send(
@@ -76,7 +116,7 @@ class Writes:
         receipt: Receipt,
         *,
         known: Callable[[], Awaitable[MessageId | None]],
-        claimed: Callable[[list[int]], Awaitable[frozenset[int]]],
+        claimed: Claimed,
         within_s: float,
     ) -> Outcome:
         """Send the message of `receipt`, at most once, trying for about `within_s` seconds.
@@ -86,66 +126,109 @@ class Writes:
         receipts account for. The outcome is for the caller to record.
         """
         assert receipt.nonce is not None  # noqa: S101 - every message's receipt is made with one
-        started = time.monotonic()
-        attempts, reply_to, pause_s = 0, outgoing.reply_to, BACKOFF_FIRST_S
-        doubtful = not receipt.fresh
+        clock, reply_to, doubtful = _Clock(within_s), outgoing.reply_to, not receipt.fresh
         while True:
             try:
-                if attempts > 0 and (settled := await known()) is not None:
-                    return Outcome("applied", attempts, settled)
-                if doubtful and receipt.age_s + time.monotonic() - started > self._nonce_window_s:
-                    found = await self.find(outgoing, claimed)
+                if clock.attempts > 0 and (settled := await known()) is not None:
+                    return Outcome("applied", clock.attempts, settled)
+                if doubtful and receipt.age_s + time.monotonic() - clock.started > self._nonce_window_s:
+                    found = await self._standing.find(outgoing.sought, claimed)
                     if found is not None:
-                        return Outcome("applied", attempts, MessageId(int(found["id"])), None, found)
-                attempts += 1
-                body = message_body(outgoing.content, receipt.nonce, reply_to, outgoing.ping)
+                        return Outcome("applied", clock.attempts, MessageId(int(found["id"])), None, found)
+                clock.attempts += 1
+                body = message_body(outgoing.content, receipt.nonce, reply_to, outgoing.ping, outgoing.components)
                 route = Route("POST", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
-                sent = _message(await self._rest.request(route, json=body))
+                sent = as_message(await self._rest.request(route, json=body))
                 crash_point("after_post")
-                return Outcome("applied", attempts, MessageId(int(sent["id"])), None, sent)
+                return Outcome("applied", clock.attempts, MessageId(int(sent["id"])), None, sent)
             except WriteRefused as refusal:
                 if reply_to is not None and refusal.code == INVALID_FORM_BODY and "message_reference" in refusal.text:
                     reply_to = None
                     continue
                 if refusal.code == UNKNOWN_MESSAGE:
                     # The nonce is known, its message is not: it was sent, and deleted since.
-                    return Outcome("applied", attempts, None, "deleted_since")
-                return Outcome("refused", attempts, None, f"discord_{refusal.code}")
+                    return Outcome("applied", clock.attempts, None, "deleted_since")
+                return Outcome("refused", clock.attempts, None, f"discord_{refusal.code}")
             except WriteInDoubt as doubt:
-                doubtful = True
-                wait_s = max(pause_s, doubt.retry_after_s or 0.0)
-                if time.monotonic() - started + wait_s > within_s:
-                    return Outcome("unknown", attempts, None, doubt.cause, retry_after_s=wait_s)
-                REST_RETRIES.labels(doubt.cause).inc()
-                log.warning("discord.retry", place_id=outgoing.place_id, cause=doubt.cause, retry_in_s=round(wait_s, 2))
-                await asyncio.sleep(wait_s)
-                pause_s = min(pause_s * 2, BACKOFF_MOST_S)
+                doubtful = doubtful or doubt.cause not in HELD_BACK
+                log.warning("discord.in_doubt", place_id=outgoing.place_id, cause=doubt.cause)
+                if not await clock.paused(doubt):
+                    return clock.unknown(doubt, certain=not doubtful)
+
+    async def edit(
+        self,
+        place_id: PlaceId,
+        message_id: MessageId,
+        content: str,
+        *,
+        components: Sequence[Component] | None = None,
+        within_s: float,
+    ) -> Outcome:
+        """Give a message of ours new words. `components` of None leaves its buttons as they are."""
+        route = _message_route("PATCH", place_id, message_id)
+        return await self._again(route, message_id, within_s, json=edit_body(content, components))
+
+    async def delete(
+        self, place_id: PlaceId, message_id: MessageId, *, within_s: float, reason: str | None = None
+    ) -> Outcome:
+        """Delete a message of ours. One that is gone is as wanted."""
+        route = _message_route("DELETE", place_id, message_id)
+        return await self._again(route, message_id, within_s, done=frozenset({UNKNOWN_MESSAGE}), reason=reason)
 
     async def react(self, place_id: PlaceId, message_id: MessageId, emoji: str, *, within_s: float) -> Outcome:
-        """Add our reaction. Naturally idempotent: doing it again changes nothing."""
-        started, attempts, pause_s = time.monotonic(), 0, BACKOFF_FIRST_S
+        """Add our reaction."""
+        return await self._again(_reaction_route("PUT", place_id, message_id, emoji), message_id, within_s)
+
+    async def unreact(self, place_id: PlaceId, message_id: MessageId, emoji: str, *, within_s: float) -> Outcome:
+        """Take our reaction away."""
+        return await self._again(_reaction_route("DELETE", place_id, message_id, emoji), message_id, within_s)
+
+    async def pin(
+        self, place_id: PlaceId, message_id: MessageId, *, pinned: bool, within_s: float, reason: str | None = None
+    ) -> Outcome:
+        """Pin a message, or take its pin away."""
         route = Route(
-            "PUT",
-            "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
+            "PUT" if pinned else "DELETE",
+            "/channels/{channel_id}/messages/pins/{message_id}",
             channel_id=place_id,
             message_id=message_id,
-            emoji=emoji,
         )
+        return await self._again(route, message_id, within_s, reason=reason)
+
+    async def edit_thread(
+        self, thread_id: PlaceId, fields: Body, *, within_s: float, reason: str | None = None
+    ) -> Outcome:
+        """Change a thread. `fields` are Discord's: name, archived, locked, rate_limit_per_user (seconds)."""
+        route = Route("PATCH", "/channels/{channel_id}", channel_id=thread_id)
+        return await self._again(route, MessageId(thread_id), within_s, json=fields, reason=reason)
+
+    async def start_thread(self, start: ThreadStart, *, doubtful: bool, within_s: float) -> Outcome:
+        """Make a thread, at most once: Discord has no key for it, so one that may be there is looked for first.
+
+        `doubtful`: an earlier attempt may have made it.
+        """
+        clock = _Clock(within_s)
         while True:
-            attempts += 1
             try:
-                await self._rest.request(route)
+                if doubtful and (found := await start.found()) is not None:
+                    return Outcome("applied", clock.attempts, MessageId(found))
+                clock.attempts += 1
+                made = as_object(await self._rest.request(start.route, json=start.body, reason=start.reason))
+                return Outcome("applied", clock.attempts, MessageId(int(made["id"])))
             except WriteRefused as refusal:
-                return Outcome("refused", attempts, None, f"discord_{refusal.code}")
+                if doubtful and refusal.code == THREAD_EXISTS and (found := await start.found()) is not None:
+                    return Outcome("applied", clock.attempts, MessageId(found))
+                return Outcome("refused", clock.attempts, None, f"discord_{refusal.code}")
             except WriteInDoubt as doubt:
-                wait_s = max(pause_s, doubt.retry_after_s or 0.0)
-                if time.monotonic() - started + wait_s > within_s:
-                    return Outcome("unknown", attempts, None, doubt.cause, retry_after_s=wait_s)
-                REST_RETRIES.labels(doubt.cause).inc()
-                await asyncio.sleep(wait_s)
-                pause_s = min(pause_s * 2, BACKOFF_MOST_S)
-            else:
-                return Outcome("applied", attempts, message_id)
+                doubtful = doubtful or doubt.cause not in HELD_BACK
+                if doubt.cause == "timeout" or not await clock.paused(doubt):
+                    # After a timeout it may still be made, later than we could look.
+                    return clock.unknown(doubt, certain=not doubtful)
+
+    async def put_commands(self, application_id: int, commands: Sequence[Body]) -> None:
+        """Replace all of the application's commands. Raises WriteRefused or WriteInDoubt."""
+        route = Route("PUT", "/applications/{application_id}/commands", application_id=application_id)
+        await self._rest.request(route, json=list(commands))
 
     async def keep_typing(self, place_id: PlaceId, *, after_s: float) -> None:
         """Show that we are writing, from `after_s` seconds on until cancelled.
@@ -165,76 +248,72 @@ class Writes:
                 return
             await asyncio.sleep(TYPING_EVERY_S)
 
-    async def reacted(self, place_id: PlaceId, message_id: MessageId, emoji: str) -> bool:
-        """Whether our reaction stands on the message. Raises WriteRefused or WriteInDoubt."""
-        route = Route("GET", "/channels/{channel_id}/messages/{message_id}", channel_id=place_id, message_id=message_id)
-        message = _message(await self._rest.request(route))
-        for each in cast("list[Mapping[str, Any]]", message.get("reactions") or []):
-            shown = cast("Mapping[str, Any]", each["emoji"])
-            if each.get("me") and emoji in (shown.get("name"), f"{shown.get('name')}:{shown.get('id')}"):
-                return True
-        return False
+    async def _again(
+        self,
+        route: Route,
+        external_id: MessageId,
+        within_s: float,
+        *,
+        done: frozenset[int] = frozenset(),
+        **request: Any,
+    ) -> Outcome:
+        """Do what changes nothing when it is done twice, until Discord says something or the time is up.
 
-    async def find(
-        self, outgoing: Outgoing, claimed: Callable[[list[int]], Awaitable[frozenset[int]]]
-    ) -> Mapping[str, Any] | None:
-        """Our own message with these words in this place since the trigger, that no other receipt accounts for.
-
-        Raises WriteRefused where the place cannot be read, WriteInDoubt where nobody can say.
+        `done`: refusals that mean that it is as wanted.
         """
-        after = outgoing.since
-        for _ in range(HISTORY_PAGES):
-            route = Route("GET", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
-            page = _messages(await self._rest.request(route, params={"limit": str(HISTORY_PAGE), "after": str(after)}))
-            page.sort(key=lambda message: int(message["id"]))
-            ours = [m for m in page if int(m["author"]["id"]) == self._own_id and _reads(m, outgoing)]
-            taken = await claimed([int(m["id"]) for m in ours]) if ours else frozenset[int]()
-            for message in ours:
-                if int(message["id"]) not in taken:
-                    return message
-            if len(page) < HISTORY_PAGE:
-                return None
-            after = MessageId(int(page[-1]["id"]))
-        raise WriteInDoubt("long_history")
+        clock, doubtful = _Clock(within_s), False
+        while True:
+            clock.attempts += 1
+            try:
+                await self._rest.request(route, **request)
+            except WriteRefused as refusal:
+                if refusal.code in done:
+                    return Outcome("applied", clock.attempts, external_id, f"discord_{refusal.code}")
+                return Outcome("refused", clock.attempts, None, f"discord_{refusal.code}")
+            except WriteInDoubt as doubt:
+                doubtful = doubtful or doubt.cause not in HELD_BACK
+                if not await clock.paused(doubt):
+                    return clock.unknown(doubt, certain=not doubtful)
+            else:
+                return Outcome("applied", clock.attempts, external_id)
 
 
-def _message(answer: object) -> Mapping[str, Any]:
-    """A message in an answer of Discord's. Raises WriteInDoubt for anything else."""
-    if isinstance(answer, Mapping):
-        message = cast("Mapping[str, Any]", answer)
-        if str(message.get("id", "")).isdecimal() and isinstance(message.get("author"), Mapping):
-            return message
-    raise WriteInDoubt("bad_answer")
+@dataclass(slots=True)
+class _Clock:
+    """The time and the pauses of one write that is tried again."""
+
+    within_s: float
+    attempts: int = 0
+    started: float = field(default_factory=time.monotonic)
+    pause_s: float = BACKOFF_FIRST_S
+
+    async def paused(self, doubt: WriteInDoubt) -> bool:
+        """Pause before the next attempt; False if the time would be up by then."""
+        wait_s = self.wait_s(doubt)
+        if time.monotonic() - self.started + wait_s > self.within_s:
+            return False
+        REST_RETRIES.labels(doubt.cause).inc()
+        await asyncio.sleep(wait_s)
+        self.pause_s = min(self.pause_s * 2, BACKOFF_MOST_S)
+        return True
+
+    def wait_s(self, doubt: WriteInDoubt) -> float:
+        return max(self.pause_s, doubt.retry_after_s or 0.0)
+
+    def unknown(self, doubt: WriteInDoubt, *, certain: bool) -> Outcome:
+        """What is left when the time is up."""
+        return Outcome("unknown", self.attempts, None, doubt.cause, retry_after_s=self.wait_s(doubt), certain=certain)
 
 
-def _messages(answer: object) -> list[Mapping[str, Any]]:
-    if not isinstance(answer, list):
-        raise WriteInDoubt("bad_answer")
-    return [_message(each) for each in cast("list[object]", answer)]
+def _message_route(method: str, place_id: PlaceId, message_id: MessageId) -> Route:
+    return Route(method, "/channels/{channel_id}/messages/{message_id}", channel_id=place_id, message_id=message_id)
 
 
-def _reads(message: Mapping[str, Any], outgoing: Outgoing) -> bool:
-    """Whether the message can be `outgoing`: its words, and in reply to no other message than that one."""
-    reference = cast("Mapping[str, Any]", message.get("message_reference") or {})
-    return message.get("content") == outgoing.content and reference.get("message_id") in (
-        None,
-        str(outgoing.reply_to) if outgoing.reply_to is not None else None,
+def _reaction_route(method: str, place_id: PlaceId, message_id: MessageId, emoji: str) -> Route:
+    return Route(
+        method,
+        "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
+        channel_id=place_id,
+        message_id=message_id,
+        emoji=emoji,
     )
-
-
-def message_body(content: str, nonce: str, reply_to: MessageId | None, ping: UserId | None) -> dict[str, object]:
-    """A message as Discord's API takes it. Nobody is pinged but, where the words name them, the one answered (I11)."""
-    body: dict[str, object] = {
-        "content": content,
-        "nonce": nonce,
-        "enforce_nonce": True,
-        "tts": False,
-        "allowed_mentions": {
-            "parse": [],
-            "users": [str(ping)] if ping is not None else [],
-            "replied_user": False,
-        },
-    }
-    if reply_to is not None:
-        body["message_reference"] = {"message_id": str(reply_to), "fail_if_not_exists": False}
-    return body
