@@ -30,7 +30,7 @@ from bot.metrics import (
 from bot.outages import Outages
 from bot.payloads import clean, digest, dump, without_secrets
 from bot.seen import Seen
-from memory.database import BORROW_S, Pool, is_passing
+from memory.database import BORROW_S, Borrowed, Pool, is_passing
 from memory.gaps import Behind, GapReason, add_cursors, open_gap
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, TurnId
 from memory.incoming import Incoming
@@ -43,6 +43,7 @@ Ack = Literal["committed", "duplicate", "parked"]
 RETRY_FIRST_S: Final = 0.1
 RETRY_MOST_S: Final = 5.0
 COMMIT_DEADLINE_S: Final = 30.0
+GIVE_BACK_S: Final = 5.0
 RESTLESS_S: Final = 60.0
 """Seconds after the beginning of a session in which what comes may well have come before."""
 
@@ -127,6 +128,9 @@ class Ingress:
         self._has_room.set()
         self._sessions = 0
         self._outages = Outages()
+        self._conn: Borrowed | None = None
+        # Committed, and not acknowledged yet.
+        self._committed: list[tuple[list[_Queued], Written]] = []
         self._noting: asyncio.Task[None] | None = None
         self._sequences: dict[str, int] = {}
         self._settled_at = 0.0
@@ -198,35 +202,51 @@ class Ingress:
         """Journal all that waits.
 
         What arrives during a commit goes next, together. Where that is a whole group already, it is looked up and laid
-        out beside the commit, so that PostgreSQL and this process do not wait for each other.
+        out beside the commit, so that PostgreSQL and this process do not wait for each other; for the same reason those
+        who wait for an acknowledgement get it when the next group is on its way.
         """
-        commit: asyncio.Task[None] | None = None
+        ahead: asyncio.Task[_Batch | None] | None = None
         in_hand: list[_Queued] = []
         try:
-            while self._queue or commit is not None:
-                head = self._queue[0] if self._queue else None
-                if commit is not None and (isinstance(head, _Gap) or len(self._queue) < self._most_grouped):
-                    await commit
-                    commit = None
-                elif isinstance(head, _Gap):
-                    await self._open_gap(head)
-                else:
-                    in_hand = [item for item in in_hand if not item.future.done()]
-                    taken = self._take()
-                    in_hand += taken
-                    batch = await self._unknown(taken)
-                    if commit is not None:
-                        await commit
-                    commit = asyncio.create_task(self._write(batch), name="commit")
-                QUEUE_DEPTH.set(len(self._queue))
-                if len(self._queue) <= self._most_queued // 2:
-                    self._has_room.set()
+            while self._queue or ahead is not None:
+                batch = None if ahead is None else await ahead
+                ahead = None
+                if batch is None:
+                    self._settle_committed()
+                    if self._queue and isinstance(self._queue[0], _Gap):
+                        await self._open_gap(self._queue[0])
+                        continue
+                    batch = await self._next_batch(in_hand)
+                self._report_depth()
+                asyncio.get_running_loop().call_soon(self._settle_committed)
+                ahead = asyncio.create_task(self._batch_ahead(in_hand), name="lay-out")
+                await self._write(batch)
+                in_hand[:] = [item for item in in_hand if not item.future.done()]
         finally:
-            if commit is not None:
-                commit.cancel()
-                await asyncio.wait([commit])
+            if ahead is not None:
+                ahead.cancel()
+                await asyncio.wait([ahead])
+            self._settle_committed()
             # Where a fault ended this, what was taken and not acknowledged goes first when it is started again.
             self._queue.extendleft(reversed([item for item in in_hand if not item.future.done()]))
+            await self._give_back()
+
+    async def _batch_ahead(self, in_hand: list[_Queued]) -> "_Batch | None":
+        """The batch after the one that is being written, if there is a whole group for it by now."""
+        if len(self._queue) < self._most_grouped or isinstance(self._queue[0], _Gap):
+            return None
+        return await self._next_batch(in_hand)
+
+    async def _next_batch(self, in_hand: list[_Queued]) -> "_Batch":
+        """Take what goes into the next transaction, and make it ready. What is taken is noted in `in_hand`."""
+        taken = self._take()
+        in_hand += taken
+        return await self._unknown(taken)
+
+    def _report_depth(self) -> None:
+        QUEUE_DEPTH.set(len(self._queue))
+        if len(self._queue) <= self._most_queued // 2:
+            self._has_room.set()
 
     def _enqueue(self, event: Incoming, *, malformed: str | None = None, doubtful: bool = True) -> asyncio.Future[Ack]:
         future: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
@@ -263,8 +283,8 @@ class Ingress:
     async def _open_gap(self, gap: _Gap) -> None:
         """Record the gap and freeze the cursors, before anything that came after it is committed."""
 
-        async def write() -> None:
-            async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+        async def write(conn: Borrowed) -> None:
+            async with conn.transaction():
                 await open_gap(conn, shard=self._shard, reason=gap.reason, since=gap.since, dropped=gap.dropped)
                 if gap.firsts:
                     await add_cursors(conn, [Behind(*where, MessageId(m - 1)) for where, m in gap.firsts.items()])
@@ -302,17 +322,16 @@ class Ingress:
         """Commit a group; one that is refused for what is in it is halved until the culprit stands alone."""
         written: Written | None = None
 
-        async def write() -> None:
+        async def write(conn: Borrowed) -> None:
             nonlocal written
-            async with self._pool.acquire(timeout=BORROW_S) as conn:
-                if group is not None and group.is_plain:
-                    crash_point("before_commit")
-                    written = await write_plain(conn, group)
-                    if written is not None:
-                        return
-                async with conn.transaction():
-                    written = await write_group(conn, group or [item.event for item in items])
-                    crash_point("before_commit")
+            if group is not None and group.is_plain:
+                crash_point("before_commit")
+                written = await write_plain(conn, group)
+                if written is not None:
+                    return
+            async with conn.transaction():
+                written = await write_group(conn, group or [item.event for item in items])
+                crash_point("before_commit")
 
         started = time.perf_counter()
         try:
@@ -329,15 +348,23 @@ class Ingress:
         assert written is not None  # noqa: S101 - _until_done returns only after write did
         COMMIT_SECONDS.observe(time.perf_counter() - started)
         GROUP_SIZE.observe(len(items))
-        self._settle(items, written)
-        crash_point("after_commit")
-        await self._note([_seen_key(item.event) for item in items])
+        self._committed.append((items, written))
 
-    async def _note(self, keys: Sequence[str]) -> None:
-        """Tell Redis, beside the next group and at most one behind: until it knows, it only saves no work (I2)."""
-        if self._noting is not None:
-            await asyncio.wait([self._noting])
-        self._noting = asyncio.create_task(self._seen.note(keys), name="note-seen")
+    def _settle_committed(self) -> None:
+        """Acknowledge what is committed, and tell Redis beside what comes next: until it knows, it only saves no work
+        (I2)."""
+        committed, self._committed = self._committed, []
+        for items, written in committed:
+            self._settle(items, written)
+            crash_point("after_commit")
+        if committed:
+            keys = [_seen_key(item.event) for items, _ in committed for item in items]
+            self._noting = asyncio.create_task(self._note(keys, self._noting), name="note-seen")
+
+    async def _note(self, keys: Sequence[str], before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait([before])
+        await self._seen.note(keys)
 
     def _settle(self, group: list[_Queued], written: Written) -> None:
         if written.stale:
@@ -351,15 +378,14 @@ class Ingress:
     async def _park(self, item: _Queued, reason: str, *, told: str) -> None:
         """Keep an event where an operator can see it. `told`: the reason without any words of the event."""
 
-        async def write() -> None:
-            async with self._pool.acquire(timeout=BORROW_S) as conn:
-                await park(
-                    conn,
-                    kind=clean(item.event.kind),
-                    key=_parked_key(item.event.key),
-                    payload=clean(item.event.payload),
-                    reason=clean(reason),
-                )
+        async def write(conn: Borrowed) -> None:
+            await park(
+                conn,
+                kind=clean(item.event.kind),
+                key=_parked_key(item.event.key),
+                payload=clean(item.event.payload),
+                reason=clean(reason),
+            )
 
         try:
             await self._until_done(write)
@@ -371,16 +397,17 @@ class Ingress:
         log.error("ingress.parked", kind=item.event.kind[:100], key=item.event.key[:100], reason=told[:200])
         _resolve([item], "parked")
 
-    async def _until_done(self, write: Callable[[], Awaitable[None]]) -> None:
+    async def _until_done(self, write: Callable[[Borrowed], Awaitable[None]]) -> None:
         """Repeat `write` while PostgreSQL is in trouble. Raises what is wrong with the statement itself."""
         wait_s = RETRY_FIRST_S
         while True:
             try:
                 async with asyncio.timeout(COMMIT_DEADLINE_S):
-                    await write()
+                    await write(await self._connection())
             except Exception as error:
                 if not is_passing(error):
                     raise
+                await self._give_back()
                 DATABASE_UP.set(0)
                 log.error(
                     "database.away",
@@ -393,6 +420,21 @@ class Ingress:
             else:
                 DATABASE_UP.set(1)
                 return
+
+    async def _connection(self) -> Borrowed:
+        """The writer's connection, kept while there is something to write: to borrow one a group costs turns of the
+        loop in which PostgreSQL has nothing to do."""
+        if self._conn is None:
+            self._conn = await self._pool.acquire(timeout=BORROW_S)
+        return self._conn
+
+    async def _give_back(self) -> None:
+        conn, self._conn = self._conn, None
+        if conn is not None:
+            try:
+                await self._pool.release(conn, timeout=GIVE_BACK_S)
+            except Exception as error:  # the pool drops what it cannot take back
+                log.warning("ingress.connection_dropped", error=type(error).__name__)
 
 
 def _seen_key(event: Incoming) -> str:
