@@ -2,7 +2,8 @@
 
 MemoryFault
 ├── ScopeMissing      (developer) a statement that does not carry its scope
-└── SchemaFault       (operator) the database is not what this version needs
+├── SchemaFault       (operator) the database is not what this version needs
+└── MemoryRefused     (member, model) a write that memory does not take (I16)
 """
 
 from collections.abc import Sequence
@@ -22,3 +23,16 @@ class ScopeMissing(MemoryFault):
 
 class SchemaFault(MemoryFault):
     """The database's schema, version or extensions do not fit; the message is one plain sentence for the operator."""
+
+
+class MemoryRefused(MemoryFault):
+    """A write that memory does not take. `code` is stable; `message` is one sentence for the member and the model.
+
+    Codes: empty, too_long, unknown_kind, unknown_scope, bad_key, bad_importance, secret, not_yours, not_found, gone,
+    cap_reached, rate_limited; and of what was extracted also forgotten, outdated, told_by_hand.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message

@@ -11,6 +11,8 @@ from bot.receipts import State
 from bot.turns import TRANSITIONS, Outcome, TurnState
 from memory.gaps import GapReason
 from memory.incoming import AuthorKind, Source
+from memory.kinds import EndReason, ItemState, Kind, MemoryScope, Relation, Taken
+from memory.kinds import Source as MemorySource
 
 STATES = [
     ("turns", "state", get_args(TurnState)),
@@ -20,6 +22,15 @@ STATES = [
     ("chat_messages", "author_kind", get_args(AuthorKind)),
     ("gateway_gaps", "reason", get_args(GapReason)),
     ("discord_inbox", "reason", get_args(Reason)),
+    ("memory_items", "scope", get_args(MemoryScope)),
+    ("memory_items", "kind", get_args(Kind)),
+    ("memory_items", "state", get_args(ItemState)),
+    ("memory_items", "source", get_args(MemorySource)),
+    ("memory_item_revisions", "reason", get_args(EndReason)),
+    ("memory_evidence", "revoked_why", get_args(Taken)),
+    ("memory_links", "relation", get_args(Relation)),
+    ("memory_links", "state", get_args(ItemState)),
+    ("memory_revocations", "why", get_args(Taken)),
 ]
 
 
