@@ -8,18 +8,22 @@ from .clock import Clock
 from .errors import Misuse, NotPermitted, SandboxError
 from .events import ALL_INTENTS, PRIVILEGED, Intent
 from .faults import Faults, GatewayFault, RestFault
+from .interactions import Callback, Choice, Interaction, Modal
 from .messages import File, Message, Ping, Pings
 from .people import Member, Role, User, Webhook
 from .permissions import Permission
 from .places import Channel, Guild, Kind, Place, Thread
 from .requests import Request
+from .uses import Use
 from .workshop import Workshop, workshop
 from .world import Typing
 
 __all__ = [
     "ALL_INTENTS",
     "PRIVILEGED",
+    "Callback",
     "Channel",
+    "Choice",
     "Clock",
     "Discord",
     "Faults",
@@ -27,10 +31,12 @@ __all__ = [
     "GatewayFault",
     "Guild",
     "Intent",
+    "Interaction",
     "Kind",
     "Member",
     "Message",
     "Misuse",
+    "Modal",
     "NotPermitted",
     "Offline",
     "Permission",
@@ -43,6 +49,7 @@ __all__ = [
     "SandboxError",
     "Thread",
     "Typing",
+    "Use",
     "User",
     "Webhook",
     "Workshop",

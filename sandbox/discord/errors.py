@@ -20,6 +20,8 @@ UNKNOWN: Final[Mapping[str, int]] = {
     "User": 10013,
     "Emoji": 10014,
     "Webhook": 10015,
+    "interaction": 10062,
+    "application command": 10063,
 }
 
 

@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 
 DEFAULT = 0
 REPLY = 19
-CHAT_COMMANDS = frozenset({DEFAULT, REPLY})
+SLASH_COMMAND = 20
+CONTEXT_COMMAND = 23
+CHAT_COMMANDS = frozenset({DEFAULT, REPLY, SLASH_COMMAND, CONTEXT_COMMAND})
 THREAD_CREATED = 18
 THREAD_STARTER = 21
 PINNED = 6
 
 SUPPRESS_EMBEDS = 1 << 2
 HAS_THREAD = 1 << 5
+EPHEMERAL = 1 << 6
+LOADING = 1 << 7
 SUPPRESS_NOTIFICATIONS = 1 << 12
 IS_COMPONENTS_V2 = 1 << 15
 SETTABLE_FLAGS = SUPPRESS_EMBEDS | SUPPRESS_NOTIFICATIONS | IS_COMPONENTS_V2 | 1 << 13
@@ -123,6 +127,12 @@ class Message:
     deleted: bool = False
     past: list[str] = field(default_factory=list[str], repr=False)
     old_edits: list[float] = field(default_factory=list[float], repr=False)
+    application_id: int | None = None
+    """Set on answers to interactions."""
+    interaction: Payload | None = field(default=None, repr=False)
+    """What an answer to an interaction says of it (``interaction_metadata``)."""
+    seen_by: User | None = field(default=None, repr=False)
+    """The only one who sees an ephemeral message; None for all others. Ephemeral ones stand on no shelf."""
 
     @property
     def created_at(self) -> float:
@@ -132,6 +142,16 @@ class Message:
     @property
     def reply_to(self) -> Message | None:
         return self.referenced if self.kind == REPLY else None
+
+    @property
+    def ephemeral(self) -> bool:
+        """Whether only the member who used the command or component sees it."""
+        return self.seen_by is not None
+
+    @property
+    def loading(self) -> bool:
+        """Whether it says that the application is thinking, until the application edits it."""
+        return bool(self.flags & LOADING)
 
     @property
     def mention_everyone(self) -> bool:

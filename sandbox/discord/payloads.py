@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import permissions
 from .clock import iso
+from .components import shown
 from .events import Intent, Payload, censored
 from .messages import REPLY, THREAD_STARTER, Attachment, Message, Reaction
 from .places import Channel, Guild, Kind, Thread
@@ -305,7 +306,7 @@ def message(of: Message, *, gateway: bool, nonce: bool = False, quote: bool = Tr
         "timestamp": iso(of.created_at),
         "edited_timestamp": None if of.edited_at is None else iso(of.edited_at),
         "flags": of.flags,
-        "components": of.components,
+        "components": shown(of.components, of.attachments, place.world),
     }
     if of.position is not None:
         body["position"] = of.position
@@ -317,15 +318,18 @@ def message(of: Message, *, gateway: bool, nonce: bool = False, quote: bool = Tr
         body["message_snapshots"] = [{"message": snapshot} for snapshot in of.snapshots]
     if of.author.webhook_id is not None:
         body["webhook_id"] = str(of.author.webhook_id)
+    if of.interaction is not None:
+        body |= {"application_id": str(of.application_id), "webhook_id": str(of.application_id)}
+        body["interaction_metadata"] = of.interaction
     if of.thread is not None and not of.thread.deleted and quote:
         body["thread"] = thread(of.thread)
     if nonce and of.nonce is not None:
         body["nonce"] = of.nonce
     _add_reference(body, of, quote)
-    if gateway and place.guild is not None:
+    if gateway and place.guild is not None and not of.ephemeral:
         body["guild_id"] = str(place.guild.id)
         speaker = place.guild.members.get(of.author.id)
-        if speaker is not None and of.author.webhook_id is None:
+        if speaker is not None and "webhook_id" not in body:
             body["member"] = member(speaker, with_user=False)
     return body
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .errors import Misuse, NotPermitted
+from .invoking import Invoker
 from .permissions import NOTHING, Permission
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, eq=False)
-class User:
+class User(Invoker):
     """An account. ``name`` is the unique handle, ``display_name`` what people see."""
 
     world: World = field(repr=False)
@@ -39,6 +41,9 @@ class User:
 
     def as_channel(self) -> Channel:
         return self.dm()
+
+    def as_user(self) -> User:
+        return self
 
     async def says(
         self,
@@ -166,7 +171,7 @@ class Role:
 
 
 @dataclass(slots=True, eq=False)
-class Member:
+class Member(Invoker):
     """A user in a guild. Speaking, editing and so on are the user's; see User."""
 
     user: User
@@ -200,6 +205,9 @@ class Member:
 
     def as_channel(self) -> Channel:
         return self.user.dm()
+
+    def as_user(self) -> User:
+        return self.user
 
     async def says(
         self,
@@ -293,6 +301,7 @@ class Webhook:
     channel: Channel = field(repr=False)
     id: int
     name: str
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(51), repr=False)
 
     async def says(
         self, text: str = "", *, name: str | None = None, embeds: Sequence[Payload] = (), files: Sequence[File] = ()

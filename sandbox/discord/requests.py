@@ -12,7 +12,7 @@ class Request:
     """One REST request. ``status`` is 0 until it is answered, and -1 when the connection was reset instead.
 
     ``path`` is without ``/api/v10``; ``at`` in seconds on the sandbox's clock; ``accepted`` says whether Discord did
-    what was asked, whatever the client was told.
+    what was asked, whatever the client was told. ``items`` is the body where it is a list, ``body`` where an object.
     """
 
     method: str
@@ -20,6 +20,7 @@ class Request:
     at: float
     query: dict[str, str] = field(default_factory=dict[str, str])
     body: Payload | None = None
+    items: list[object] | None = None
     files: tuple[str, ...] = ()
     reason: str | None = None
     status: int = 0

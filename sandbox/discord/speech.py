@@ -28,7 +28,7 @@ from .messages import (
 from .nonces import Nonces
 from .people import User
 from .permissions import Permission
-from .places import Channel, Kind, Place, Thread
+from .places import Channel, Guild, Kind, Place, Thread
 
 if TYPE_CHECKING:
     from .events import Payload
@@ -61,6 +61,10 @@ class Draft:
     tts: bool = False
     id: int | None = None
     """Given only for the first message of a forum post, which shares its thread's."""
+    application_id: int | None = None
+    interaction: Payload | None = None
+    seen_by: User | None = None
+    """These three are for answers to interactions; see Message."""
 
 
 class Speech:
@@ -142,7 +146,7 @@ class Speech:
                 if earlier.deleted:
                     raise unknown("Message")
                 return earlier
-        if isinstance(channel, Thread):
+        if isinstance(channel, Thread) and draft.application_id is None:
             self._world.rooms.before_post(channel, draft.author)
         message = self._write(channel, draft)
         if draft.nonce is not None:
@@ -153,7 +157,7 @@ class Speech:
     def announce(self, message: Message) -> None:
         """MESSAGE_CREATE, the one place besides the answer to the POST where the nonce is shown."""
         body = payloads.message(message, gateway=True, nonce=True)
-        self._world.publish("MESSAGE_CREATE", body, guild=message.channel.guild, channel=message.channel)
+        self._world.publish("MESSAGE_CREATE", body, guild=_told_in(message), channel=message.channel)
 
     def _write(self, channel: Channel, draft: Draft) -> Message:
         replied_to = draft.referenced.author if draft.kind == REPLY and draft.referenced is not None else None
@@ -173,8 +177,14 @@ class Speech:
             nonce=draft.nonce,
             flags=draft.flags,
             tts=draft.tts,
+            application_id=draft.application_id,
+            interaction=draft.interaction,
+            seen_by=draft.seen_by,
         )
         message.attachments = [self.attach(channel, file) for file in draft.files]
+        if message.ephemeral:
+            self._world.interactions.hide(message)
+            return message
         channel.shelf.put(message)
         if isinstance(channel, Thread):
             message.position = channel.sent
@@ -185,9 +195,7 @@ class Speech:
         return message
 
     def attach(self, channel: Channel, file: File) -> Attachment:
-        # Discord puts an underscore for whatever would need escaping in an address.
-        tidy = replace(file, filename=_UNTIDY.sub("_", file.filename))
-        attachment = Attachment(self._world.ids.next(), channel.id, tidy)
+        attachment = Attachment(self._world.ids.next(), channel.id, replace(file, filename=tidy(file.filename)))
         self._world.cdn.keep(attachment)
         return attachment
 
@@ -210,14 +218,14 @@ class Speech:
             tuple(role for role in message.pings.roles if role not in before.roles),
             message.pings.everyone and not before.everyone,
         )
-        if fresh:
+        if fresh and not message.ephemeral:
             self._world.pings.append(Ping(message, fresh, by_edit=True))
         self.changed(message)
 
     def changed(self, message: Message) -> None:
         """Tell the sessions (MESSAGE_UPDATE, the whole message) without marking it as edited."""
         body = payloads.message(message, gateway=True)
-        self._world.publish("MESSAGE_UPDATE", body, guild=message.channel.guild, channel=message.channel)
+        self._world.publish("MESSAGE_UPDATE", body, guild=_told_in(message), channel=message.channel)
 
     def delete(self, message: Message) -> None:
         """Deleting twice is nothing new."""
@@ -225,7 +233,10 @@ class Speech:
             return
         message.deleted = True
         body: Payload = {"id": str(message.id), "channel_id": str(message.channel.id)}
-        self._publish("MESSAGE_DELETE", message.channel, body)
+        if message.ephemeral:
+            self._world.publish("MESSAGE_DELETE", body, guild=None, channel=message.channel)
+        else:
+            self._publish("MESSAGE_DELETE", message.channel, body)
 
     def delete_bulk(self, channel: Channel, messages: Sequence[Message]) -> None:
         live = [message for message in messages if not message.deleted]
@@ -304,6 +315,13 @@ class Speech:
         self._world.publish(name, body, guild=channel.guild, channel=channel)
 
 
+def _told_in(message: Message) -> Guild | None:
+    """The guild that an event about a message names. Of an ephemeral one it is left out, so that it goes where
+    direct messages go (https://discord.com/developers/docs/events/gateway-events#message-create).
+    """
+    return None if message.ephemeral else message.channel.guild
+
+
 def _reference(to: Message) -> Reference:
     guild = to.channel.guild
     return Reference(to.channel.id, to.id, None if guild is None else guild.id)
@@ -318,6 +336,11 @@ def _reaction_body(message: Message, who: User, reaction: Reaction) -> Payload:
         "burst": False,
         "type": 0,
     }
+
+
+def tidy(filename: str) -> str:
+    """As Discord keeps it: with an underscore for whatever would need escaping in an address."""
+    return _UNTIDY.sub("_", filename)
 
 
 def valid_nonce(nonce: str | int) -> bool:

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .acts import Acts
 from .cdn import Cdn
 from .clock import Clock, Snowflakes
+from .commands import Commands
 from .errors import Misuse
 from .events import PRIVILEGED, Dispatch, Intent, Payload
+from .interactions import Interactions
 from .people import User, Webhook
 from .rooms import Rooms
 from .speech import Speech
@@ -62,6 +65,9 @@ class World:
         self.on_event: Callable[[Dispatch], None] = _nobody_listens
         self.rooms = Rooms(self)
         self.speech = Speech(self, nonce_window)
+        self.commands = Commands(self)
+        self.interactions = Interactions(self)
+        self.acts = Acts(self)
         self.cdn = Cdn(self)
         self.bot = self.create_user(bot_name, bot=True)
         # A bot made since 2016 shares its id with its application.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from sandbox.discord.errors import Refusal, invalid_form
+from sandbox.discord.errors import Refusal
 from sandbox.discord.events import Payload
 from sandbox.discord.mentions import PARSE_EVERYTHING, AllowedMentions
 from sandbox.discord.messages import (
@@ -20,37 +20,35 @@ from sandbox.discord.messages import (
 )
 from sandbox.discord.permissions import Permission
 from sandbox.discord.places import Channel
-from sandbox.discord.speech import BOT_LENGTH, Draft, valid_nonce
+from sandbox.discord.speech import BOT_LENGTH, Draft, tidy, valid_nonce
 
+from .component_forms import read_components, refuse_legacy
 from .forms import Form
 from .router import Call
 
 MAX_FILE: Final = 10 * 1024 * 1024
 _MAX_EMBEDS: Final = 10
 _EMBED_TOTAL: Final = 6000
-_COMPONENT_TYPES: Final = frozenset(range(1, 20))
 
 
 def draft_from(call: Call, form: Form, channel: Channel) -> Draft:
     """The bot's message as the body describes it. Raises the Refusal that Discord answers for a bad one."""
     content = form.text("content", most=BOT_LENGTH) or ""
     flags = form.integer("flags", most=1 << 31) or 0
-    embeds, components = read_embeds(form), read_components(form, flags)
+    embeds, files = read_embeds(form), read_files(form, call.files)
+    components = read_components(form, flags, call.world, [tidy(file.filename) for file in files])
     allowed = read_allowed_mentions(form)
     nonce = _nonce(form)
     tts, enforce = form.flag("tts"), form.flag("enforce_nonce")
-    files = read_files(form, call.files)
     stickers = form.snowflakes("sticker_ids", most=3)
     if form.data.get("poll") is not None:
         form.error("poll", "SANDBOX_NOT_SUPPORTED", "The sandbox's bot cannot post polls yet")
     reference, referenced = _reference(form, channel)
+    if flags & IS_COMPONENTS_V2:
+        refuse_legacy(form, content, embeds)
     form.done()
     if referenced is not None and not call.may(channel, Permission.READ_MESSAGE_HISTORY):
         raise Refusal(403, 160002, "Cannot reply without permission to read message history")
-    if flags & IS_COMPONENTS_V2 and (content or embeds):
-        raise invalid_form(
-            "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "Not allowed with components V2"
-        )
     content = content.strip()
     if not (content or embeds or files or stickers or components):
         raise Refusal(400, 50006, "Cannot send an empty message")
@@ -156,20 +154,6 @@ def read_embeds(form: Form) -> list[Payload]:
     return embeds
 
 
-def read_components(form: Form, flags: int) -> list[Payload]:
-    """Top-level components: at most five rows, or forty parts in all with components V2."""
-    v2 = bool(flags & IS_COMPONENTS_V2)
-    found = form.children("components", most=40 if v2 else 5)
-    for component in found:
-        kind = component.integer("type")
-        if kind not in _COMPONENT_TYPES or (not v2 and kind != 1):
-            component.error("type", "UNION_TYPE_CHOICES", 'Value of field "type" must be one of (1,).')
-        for inner in component.children("components", most=40 if v2 else 5):
-            inner.text("custom_id", most=100, least=1)
-            inner.text("label", most=80)
-    return [component.data for component in found]
-
-
 def read_files(form: Form, files: Mapping[int, File]) -> list[File]:
     """The multipart files, with what ``attachments`` says of them."""
     described = {f.data.get("id"): f for f in form.children("attachments", most=10) if f.has("filename") or f.has("id")}
@@ -184,11 +168,11 @@ def read_files(form: Form, files: Mapping[int, File]) -> list[File]:
     return result
 
 
-def kept_attachments(call: Call, message: Message) -> None:
+def kept_attachments(call: Call, form: Form, message: Message) -> None:
     """An edit's ``attachments`` names by id what stays; the rest goes. New files come on top."""
-    if call.form.has("attachments"):
-        items = call.form.items("attachments", most=10)
+    if form.has("attachments"):
+        items = form.items("attachments", most=10)
         kept = {str(item.get("id")) for item in items if isinstance(item, dict)}  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         message.attachments = [a for a in message.attachments if str(a.id) in kept]
-    for file in read_files(call.form, call.files):
+    for file in read_files(form, call.files):
         message.attachments.append(call.world.speech.attach(message.channel, file))

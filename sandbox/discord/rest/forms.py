@@ -28,6 +28,10 @@ class Form:
         node = cast("dict[str, object]", self._errors.setdefault(name, {}))
         cast("list[object]", node.setdefault("_errors", [])).append({"code": code, "message": message})
 
+    def reject(self, code: str, message: str) -> None:
+        """Note an error of the whole object."""
+        cast("list[object]", self._errors.setdefault("_errors", [])).append({"code": code, "message": message})
+
     def done(self) -> None:
         errors = pruned(self._errors)
         if errors:
@@ -90,6 +94,11 @@ class Form:
             return None
         return value
 
+    def must_have(self, name: str) -> None:
+        """Note an error when the field is absent or null."""
+        if self.data.get(name) is None:
+            self.error(name, "BASE_TYPE_REQUIRED", "This field is required")
+
     def snowflake(self, name: str, *, required: bool = False) -> int | None:
         value = self.data.get(name)
         if value is None:
@@ -132,11 +141,11 @@ class Form:
             return None
         return self._nested(name, value, cast("dict[str, object]", self._errors.setdefault(name, {})))
 
-    def children(self, name: str, *, most: int) -> list[Form]:
+    def children(self, name: str, *, most: int, least: int = 0) -> list[Form]:
         """A list of objects; errors nest under ``name`` and the index."""
         node = cast("dict[str, object]", self._errors.setdefault(name, {}))
         forms: list[Form] = []
-        for index, item in enumerate(self.items(name, most=most)):
+        for index, item in enumerate(self.items(name, most=most, least=least)):
             inner = cast("dict[str, object]", node.setdefault(str(index), {}))
             form = self._nested(str(index), item, inner, node)
             if form is not None:

@@ -7,13 +7,12 @@ from typing import Final
 from sandbox.discord import payloads
 from sandbox.discord.clock import created_at, iso
 from sandbox.discord.errors import Refusal, invalid_form, missing_permissions
-from sandbox.discord.mentions import PARSE_EVERYTHING
-from sandbox.discord.messages import PINNED, SETTABLE_FLAGS, SUPPRESS_EMBEDS, THREAD_STARTER, Message
+from sandbox.discord.messages import PINNED, SUPPRESS_EMBEDS, THREAD_STARTER, Message
 from sandbox.discord.permissions import Permission
 from sandbox.discord.places import Channel, Thread
-from sandbox.discord.speech import BOT_LENGTH
 
-from .drafts import draft_from, kept_attachments, read_allowed_mentions, read_components, read_embeds
+from .drafts import draft_from
+from .edits import apply, read_edit
 from .router import Call, Reply, Routes
 
 routes = Routes()
@@ -68,27 +67,12 @@ def edit(call: Call) -> Reply:
     form, own = call.form, message.author is call.world.bot
     if isinstance(channel, Thread) and channel.archived:
         raise Refusal(400, 50083, "Thread is archived")
-    content = form.text("content", most=BOT_LENGTH)
-    flags = form.integer("flags", most=1 << 31)
-    embeds = read_embeds(form)
-    components = read_components(form, message.flags if flags is None else flags)
-    allowed = read_allowed_mentions(form) if form.has("allowed_mentions") else PARSE_EVERYTHING
-    form.done()
+    asked = read_edit(call, form, message)
     if not own:
-        _only_suppresses(call, channel, message, flags)
+        _only_suppresses(call, channel, message, asked.flags)
         return Reply(200, _shown(message))
     _spare_old(call, message)
-    if form.has("embeds"):
-        message.embeds = embeds
-    if form.has("components"):
-        message.components = components
-    kept_attachments(call, message)
-    if flags is not None:
-        message.flags = (message.flags & ~SETTABLE_FLAGS) | (flags & SETTABLE_FLAGS)
-    text = (content or "").strip() if form.has("content") else message.content
-    if not (text or message.embeds or message.attachments or message.components):
-        raise Refusal(400, 50006, "Cannot send an empty message")
-    call.world.speech.edit(message, content=text, allowed=allowed)
+    apply(call, form, message, asked)
     return Reply(200, _shown(message))
 
 

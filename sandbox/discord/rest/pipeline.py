@@ -22,7 +22,7 @@ from sandbox.discord.messages import File
 from sandbox.discord.rates import Rates
 from sandbox.discord.requests import Request
 
-from . import channels, guilds, messages, reactions, users
+from . import channels, commands, guilds, interactions, messages, reactions, users, webhooks
 from .forms import Form
 from .router import Call, Reply, Route, Router
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PREFIX: Final = "/api/v10"
 _FILE_FIELD: Final = re.compile(r"files\[(\d{1,2})\]")
 _JSON: Final = {"Content-Type": "application/json"}
-Body = tuple[Payload, dict[int, File]]
+Body = tuple[Payload | list[object], dict[int, File]]
 
 
 class Pipeline:
@@ -45,7 +45,7 @@ class Pipeline:
         self._faults = faults
         self._rates = rates
         self._authorization = f"Bot {token}"
-        modules = (messages, reactions, channels, guilds, users)
+        modules = (messages, reactions, channels, guilds, users, commands, interactions, webhooks)
         self._router = Router(route for module in modules for route in module.routes.all)
         self.log: list[Request] = []
 
@@ -111,8 +111,15 @@ class Pipeline:
 
     def _run(self, request: web.Request, route: Route, params: Mapping[str, str], entry: Request, body: Body) -> Reply:
         data, files = body
-        call = Call(self._world, self._gateway, params, request.query, Form(data), files, entry.reason)
-        return route.handler(call)
+        items: list[object] = []
+        if isinstance(data, list):
+            items, data = data, {}
+            if not route.takes_list:
+                raise _not_this_shape("DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
+        elif route.takes_list:
+            raise _not_this_shape("LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
+        form = Form(data)
+        return route.handler(Call(self._world, self._gateway, params, request.query, form, files, items, entry.reason))
 
     def _send(self, entry: Request, status: int, payload: object, headers: Mapping[str, str]) -> web.Response:
         entry.status, entry.answer = status, payload
@@ -146,11 +153,17 @@ async def _read(request: web.Request, entry: Request) -> Body:
         parsed = cast("object", orjson.loads(raw or b"{}"))
     except orjson.JSONDecodeError as broken:
         raise Refusal(400, 50109, "The request body contains invalid JSON.") from broken
+    if isinstance(parsed, list):
+        entry.items = cast("list[object]", parsed)
+        return entry.items, files
     if not isinstance(parsed, dict):
-        error = {"code": "DICT_TYPE_CONVERT", "message": "Only dictionaries may be used in a DictType"}
-        raise Refusal(400, 50035, "Invalid Form Body", {"_errors": [error]})
+        raise _not_this_shape("DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
     entry.body = cast("Payload", parsed)
     return entry.body, files
+
+
+def _not_this_shape(code: str, message: str) -> Refusal:
+    return Refusal(400, 50035, "Invalid Form Body", {"_errors": [{"code": code, "message": message}]})
 
 
 def _wrong_type(content_type: str) -> dict[str, str]:

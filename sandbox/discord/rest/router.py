@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -30,6 +30,8 @@ class Call:
     query: Mapping[str, str]
     form: Form
     files: Mapping[int, File] = field(default_factory=dict[int, File])
+    items: Sequence[object] = ()
+    """The body of a route that takes a list."""
     reason: str | None = None
 
     def id(self, name: str) -> int:
@@ -103,6 +105,7 @@ class Route:
     template: str
     handler: Handler
     public: bool = False
+    takes_list: bool = False
 
 
 class Routes:
@@ -111,9 +114,9 @@ class Routes:
     def __init__(self) -> None:
         self.all: list[Route] = []
 
-    def _on(self, method: str, template: str, public: bool) -> Callable[[Handler], Handler]:
+    def _on(self, method: str, template: str, public: bool, takes_list: bool = False) -> Callable[[Handler], Handler]:
         def put(handler: Handler) -> Handler:
-            self.all.append(Route(method, template, handler, public))
+            self.all.append(Route(method, template, handler, public, takes_list))
             return handler
 
         return put
@@ -124,14 +127,14 @@ class Routes:
     def post(self, template: str, *, public: bool = False) -> Callable[[Handler], Handler]:
         return self._on("POST", template, public)
 
-    def put(self, template: str) -> Callable[[Handler], Handler]:
-        return self._on("PUT", template, False)
+    def put(self, template: str, *, takes_list: bool = False) -> Callable[[Handler], Handler]:
+        return self._on("PUT", template, False, takes_list)
 
-    def patch(self, template: str) -> Callable[[Handler], Handler]:
-        return self._on("PATCH", template, False)
+    def patch(self, template: str, *, public: bool = False, takes_list: bool = False) -> Callable[[Handler], Handler]:
+        return self._on("PATCH", template, public, takes_list)
 
-    def delete(self, template: str) -> Callable[[Handler], Handler]:
-        return self._on("DELETE", template, False)
+    def delete(self, template: str, *, public: bool = False) -> Callable[[Handler], Handler]:
+        return self._on("DELETE", template, public)
 
 
 class Router:
