@@ -172,8 +172,8 @@ class Toolbox:
         try:
             await asyncio.sleep(how.delay_s)
         except asyncio.CancelledError:
+            self.active.pop(key, None)  # it may be left behind while it cleans up, and then no longer counts
             if how.stubborn:
-                self.active.pop(key, None)  # left behind: it no longer counts
                 await asyncio.shield(asyncio.sleep(3600))
                 return success({"late": True})
             await asyncio.sleep(how.cleanup_s)
