@@ -83,6 +83,47 @@ def migrate(
         asyncio.run(_migrate(settings, apply=not check))
 
 
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts: the same as JSON, with stable ids.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Also ask the model to call a tool, and search: this costs a few tokens.")
+    ] = False,
+) -> None:
+    """Say what is reachable and right, and what to do about what is not.
+
+    Changes nothing. Exit code 0: nothing is at fault; 1: something is; 2: the settings cannot be read.
+    """
+    with _faults_told():
+        from bot import logs
+        from bot.doctor.examination import examine
+        from bot.doctor.findings import exit_code
+        from bot.doctor.report import as_json as written
+        from bot.doctor.report import as_text
+        from bot.settings import load, secrets
+
+        settings = load()
+        logs.configure(level="error", style=settings.log_format)
+        logs.protect(secrets(settings))
+        findings = asyncio.run(examine(settings, live=live))
+        typer.echo(written(findings) if as_json else as_text(findings), nl=False)
+        raise typer.Exit(exit_code(findings))
+
+
+@app.command()
+def invite() -> None:
+    """Print the link at which somebody with Manage Server lets the bot into a guild."""
+    with _faults_told():
+        from bot import logs
+        from bot.doctor.application import application_id
+        from bot.invitation import invite_link
+        from bot.settings import load, secrets
+
+        settings = load()
+        logs.protect(secrets(settings))
+        typer.echo(invite_link(asyncio.run(application_id(settings))))
+
+
 async def _migrate(settings: "Settings", *, apply: bool) -> None:
     from bot.services import embedded_postgres
     from bot.startup import prepare_database

@@ -25,13 +25,18 @@ TAKE_LOCK_SQL: Final = "SELECT pg_try_advisory_lock($1::int, $2::int)"
 ALIVE_SQL: Final = "SELECT true"
 
 
+def lock_key(application_id: int, shard_id: int) -> tuple[int, int]:
+    """The two numbers under which PostgreSQL knows the lock."""
+    digest = blake2b(str(application_id).encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "big", signed=True), shard_id
+
+
 class ShardLock:
     """The lock of one shard. `connect` opens a connection of its own (never one from a pool)."""
 
     def __init__(self, connect: Callable[[], Any], application_id: int, shard_id: int) -> None:
         self._connect = connect
-        digest = blake2b(str(application_id).encode(), digest_size=4).digest()
-        self._key = (int.from_bytes(digest, "big", signed=True), shard_id)
+        self._key = lock_key(application_id, shard_id)
         self._conn: Connection | None = None
 
     async def take(self) -> None:

@@ -46,7 +46,7 @@ async def prepare_database(database_url: str, *, apply: bool = True) -> Applied:
 
     Raises DatabaseUnreachable or DatabaseUnfit. Running it twice, or in two processes at once, does no harm.
     """
-    conn = await _connect(database_url)
+    conn = await connect(database_url)
     try:
         await _check_server(conn)
         try:
@@ -65,8 +65,10 @@ async def prepare_database(database_url: str, *, apply: bool = True) -> Applied:
         await conn.close(timeout=LOOK_WITHIN_S)
 
 
-async def _connect(database_url: str) -> asyncpg.Connection:
-    deadline = asyncio.get_running_loop().time() + STARTING_WITHIN_S
+async def connect(database_url: str, *, starting_s: float = STARTING_WITHIN_S) -> asyncpg.Connection:
+    """A connection; a server that is starting is waited for, at most `starting_s` seconds. Raises DatabaseUnreachable,
+    caused by what the library raised."""
+    deadline = asyncio.get_running_loop().time() + starting_s
     while True:
         try:
             return await asyncpg.connect(database_url, timeout=CONNECT_WITHIN_S)
@@ -77,12 +79,12 @@ async def _connect(database_url: str) -> asyncpg.Connection:
             await asyncio.sleep(0.25)
         except (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError) as exc:
             raise DatabaseUnreachable(
-                f"PostgreSQL at {_place(database_url)} does not accept the user or password of MUNINN_DATABASE_URL; "
+                f"PostgreSQL at {place_of(database_url)} does not accept the user or password of MUNINN_DATABASE_URL; "
                 "correct it and start again."
             ) from exc
         except asyncpg.InvalidCatalogNameError as exc:
             raise DatabaseUnreachable(
-                f"PostgreSQL at {_place(database_url)} has no database of the name in MUNINN_DATABASE_URL; create it "
+                f"PostgreSQL at {place_of(database_url)} has no database of the name in MUNINN_DATABASE_URL; create it "
                 "(`CREATE DATABASE ... TEMPLATE template0 LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'`)."
             ) from exc
         except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as exc:
@@ -92,7 +94,7 @@ async def _connect(database_url: str) -> asyncpg.Connection:
 
 def _unreachable(database_url: str, reason: str) -> DatabaseUnreachable:
     return DatabaseUnreachable(
-        f"PostgreSQL at {_place(database_url)} cannot be reached ({hide(reason)}); nothing was read or written. "
+        f"PostgreSQL at {place_of(database_url)} cannot be reached ({hide(reason)}); nothing was read or written. "
         "Start it, or correct MUNINN_DATABASE_URL."
     )
 
@@ -120,7 +122,7 @@ async def _check_server(conn: asyncpg.Connection) -> None:
             )
     installed = found["vector"]["installed_version"]
     version = str(installed or found["vector"]["default_version"])
-    if _version(version) < OLDEST_VECTOR:
+    if version_of(version) < OLDEST_VECTOR:
         what = "run `ALTER EXTENSION vector UPDATE`" if installed else "install a newer pgvector on the server"
         raise DatabaseUnfit(
             f"The extension vector is version {version}, and Muninn needs "
@@ -128,7 +130,8 @@ async def _check_server(conn: asyncpg.Connection) -> None:
         )
 
 
-def _version(text: str) -> tuple[int, ...]:
+def version_of(text: str) -> tuple[int, ...]:
+    """ "0.8.5" as numbers that compare."""
     return tuple(int(part) for part in text.split(".") if part.isdigit())
 
 
@@ -152,8 +155,8 @@ async def look_for_redis(redis_url: str) -> bool:
     except (redis.exceptions.RedisError, OSError, TimeoutError) as exc:
         log.warning(
             "startup.redis_unreachable",
-            reason=f"Redis at {_place(redis_url)} cannot be reached ({hide(str(exc)) or 'no answer'}); Muninn goes on "
-            "without it, and every promise holds. Start it, or correct MUNINN_REDIS_URL.",
+            reason=f"Redis at {place_of(redis_url)} cannot be reached ({hide(str(exc)) or 'no answer'}); Muninn goes "
+            "on without it, and every promise holds. Start it, or correct MUNINN_REDIS_URL.",
         )
         return False
     finally:
@@ -184,11 +187,11 @@ async def _ask_model(base: str, key: str, model: str) -> str | None:
             body = await found.text()
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as exc:
         return (
-            f"The model's endpoint {_place(base)} cannot be reached ({hide(str(exc)) or 'no answer in time'}); "
+            f"The model's endpoint {place_of(base)} cannot be reached ({hide(str(exc)) or 'no answer in time'}); "
             "start it, or correct MUNINN_OPENAI_BASE_URL."
         )
     if status in (401, 403):
-        return f"The model's endpoint {_place(base)} does not accept the key; correct MUNINN_OPENAI_API_KEY."
+        return f"The model's endpoint {place_of(base)} does not accept the key; correct MUNINN_OPENAI_API_KEY."
     # Some servers list no models, and some list them under other names, so only a list that is one says anything.
     if status == 200 and '"id"' in body and f'"{model}"' not in body:
         log.warning("startup.model_unlisted", model=model, reason="The endpoint's list of models does not have it.")
@@ -221,7 +224,7 @@ def as_startup_fault(error: BaseException) -> StartupFault | None:
     return None
 
 
-def _place(address: str) -> str:
+def place_of(address: str) -> str:
     """Host and port of an address, or the path of its socket: never its user, password or query."""
     parts = urlsplit(address)
     host = parts.hostname or ""

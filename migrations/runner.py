@@ -103,18 +103,28 @@ async def migrate(target: asyncpg.Connection | str, *, folder: Path = FOLDER) ->
             await target.execute(UNLOCK_SQL, LOCK_KEY)
 
 
+async def standing(conn: asyncpg.Connection, *, folder: Path = FOLDER) -> tuple[int, tuple[str, ...]]:
+    """The schema's version (0: there is none), and the files that are yet to be applied. Changes nothing.
+
+    Raises SchemaFault where what was applied is not what this version would have applied.
+    """
+    wanted = read_migrations(folder)
+    version = await _check_applied(conn, wanted) if await conn.fetchval(TABLE_EXISTS_SQL) else 0
+    return version, tuple(_file_name(migration) for migration in wanted[version:])
+
+
 async def verify(conn: asyncpg.Connection, *, folder: Path = FOLDER) -> int:
     """The schema's version, when it is exactly what this version of Muninn needs; else raises SchemaFault.
 
     Changes nothing, for a start without the right to migrate.
     """
-    wanted = read_migrations(folder)
-    if not await conn.fetchval(TABLE_EXISTS_SQL):
+    version, missing = await standing(conn, folder=folder)
+    if version == 0 and missing:
         raise SchemaFault("The database has no Muninn schema yet; run `muninn migrate`.")
-    version = await _check_applied(conn, wanted)
-    if version < len(wanted):
+    if missing:
+        needed = version + len(missing)
         raise SchemaFault(
-            f"The database's schema is at version {version} and this Muninn needs {len(wanted)}; run `muninn migrate`."
+            f"The database's schema is at version {version} and this Muninn needs {needed}; run `muninn migrate`."
         )
     return version
 
