@@ -95,14 +95,15 @@ def doctor(
     Changes nothing. Exit code 0: nothing is at fault; 1: something is; 2: the settings cannot be read.
     """
     with _faults_told():
+        from bot.settings import load, secrets
+
+        settings = load()
         from bot import logs
         from bot.doctor.examination import examine
         from bot.doctor.findings import exit_code
         from bot.doctor.report import as_json as written
         from bot.doctor.report import as_text
-        from bot.settings import load, secrets
 
-        settings = load()
         logs.configure(level="error", style=settings.log_format)
         logs.protect(secrets(settings))
         findings = asyncio.run(examine(settings, live=live))
@@ -114,12 +115,13 @@ def doctor(
 def invite() -> None:
     """Print the link at which somebody with Manage Server lets the bot into a guild."""
     with _faults_told():
-        from bot import logs
-        from bot.doctor.application import application_id
-        from bot.invitation import invite_link
         from bot.settings import load, secrets
 
         settings = load()
+        from bot import logs
+        from bot.doctor.application import application_id
+        from bot.invitation import invite_link
+
         logs.protect(secrets(settings))
         typer.echo(invite_link(asyncio.run(application_id(settings))))
 

@@ -37,6 +37,9 @@ HISTORY: Final = Wanted(
     essential=True,
 )
 
+EMBED: Final = Wanted(_bit(embed_links=True), "Embed Links", "show cards")
+ATTACH: Final = Wanted(_bit(attach_files=True), "Attach Files", "send a long answer as a file")
+
 WANTED: Final = (
     VIEW,
     SEND,
@@ -45,8 +48,8 @@ WANTED: Final = (
     Wanted(_bit(add_reactions=True), "Add Reactions", "react, or mark messages that came too long ago"),
     Wanted(_bit(create_public_threads=True), "Create Public Threads", "open a thread"),
     Wanted(_bit(create_private_threads=True), "Create Private Threads", "open a private thread"),
-    Wanted(_bit(embed_links=True), "Embed Links", "show cards"),
-    Wanted(_bit(attach_files=True), "Attach Files", "send a long answer as a file"),
+    EMBED,
+    ATTACH,
     Wanted(_bit(pin_messages=True), "Pin Messages", "pin a message"),
 )
 

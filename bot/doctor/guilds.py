@@ -11,7 +11,18 @@ from typing import Any, Final, cast
 
 from bot.doctor.findings import Finding, fault, ok, skip, warn
 from bot.doctor.visit import FAILURES, Visit, reason_of
-from bot.invitation import HISTORY, SEND, SEND_IN_THREADS, VIEW, WANTED, Wanted, invite_link, permission_bits
+from bot.invitation import (
+    ATTACH,
+    EMBED,
+    HISTORY,
+    SEND,
+    SEND_IN_THREADS,
+    VIEW,
+    WANTED,
+    Wanted,
+    invite_link,
+    permission_bits,
+)
 
 MOST_GUILDS: Final = 50
 """Guilds that are looked into: each costs three requests."""
@@ -139,8 +150,10 @@ def _places(channels: Sequence[_Channel], name: str, guild_id: str) -> list[Find
 
 
 def _matters(wanted: Wanted, channel: _Channel) -> bool:
-    """In a forum nobody sends messages but in its threads."""
-    return not (channel.is_forum and wanted is SEND)
+    """In a forum nobody sends messages but in its threads; and who may send nothing sends no cards and files."""
+    if wanted is SEND:
+        return not channel.is_forum
+    return wanted not in (EMBED, ATTACH) or channel.is_forum or not channel.lacks(SEND)
 
 
 def _channels(

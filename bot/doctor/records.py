@@ -224,6 +224,6 @@ def _was(number: int) -> str:
 def duration(seconds: float) -> str:
     """A time for people: `40 seconds`, `5 minutes`, `3 hours`, `2 days`."""
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= 2 * size or seconds == size:
+        if seconds >= 2 * size or round(seconds) == size:
             return _counted(round(seconds / size), unit)
     return _counted(round(seconds), "second")

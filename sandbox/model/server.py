@@ -211,13 +211,18 @@ class Model:
         return _json({"object": "list", "data": data, "model": request.model, "usage": usage})
 
     async def _models(self, http: web.Request) -> web.StreamResponse:
-        return _json({"object": "list", "data": [_model_card(name) for name in self._names()]})
+        return _json({"object": "list", "data": [self._card(name) for name in self._names()]})
 
     async def _one_model(self, http: web.Request) -> web.StreamResponse:
         name = http.match_info["name"]
         if name not in self._names():
             raise UnknownModel(name)
-        return _json(_model_card(name))
+        return _json(self._card(name))
+
+    def _card(self, name: str) -> dict[str, Json]:
+        """The window stands where vLLM tells it; OpenAI tells none."""
+        window: dict[str, Json] = {"max_model_len": self._served.window} if name == self._served.chat else {}
+        return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "sandbox"} | window
 
     def _names(self) -> tuple[str, ...]:
         return (self._served.chat, self._served.embedding)
@@ -230,10 +235,6 @@ def _assert_none(faults: list[str]) -> None:
 
 def _headers(http: web.Request) -> dict[str, str]:
     return {name.lower(): value for name, value in http.headers.items() if name.lower() not in _SECRET_HEADERS}
-
-
-def _model_card(name: str) -> dict[str, Json]:
-    return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "sandbox"}
 
 
 def _json(value: object, *, status: int = 200) -> web.Response:

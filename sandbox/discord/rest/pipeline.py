@@ -9,6 +9,7 @@ import re
 import socket
 import struct
 from collections.abc import Mapping
+from email.utils import formatdate
 from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import unquote
 
@@ -88,7 +89,7 @@ class Pipeline:
         return await _drip(request, answer, fault.seconds) if fault.action == "slow_body" else answer
 
     def _answer(self, request: web.Request, path: str, entry: Request, body: Body | Refusal) -> web.Response:
-        headers = dict(_JSON)
+        headers = {**_JSON, hdrs.DATE: formatdate(self._world.clock.now(), usegmt=True)}
         try:
             route, params = self._router.find(request.method, path)
             if not route.public and request.headers.get(hdrs.AUTHORIZATION) != self._authorization:
