@@ -19,7 +19,11 @@ UNKNOWN: Final[Mapping[str, int]] = {
     "Role": 10011,
     "User": 10013,
     "Emoji": 10014,
+    "Permission Overwrite": 10009,
     "Webhook": 10015,
+    "Ban": 10026,
+    "Sticker": 10060,
+    "Tag": 10087,
     "interaction": 10062,
     "application command": 10063,
 }

@@ -47,14 +47,14 @@ class Intent(IntFlag):
 
 ALL_INTENTS: Final = Intent(sum(i.value for i in Intent))
 PRIVILEGED: Final = Intent.GUILD_MEMBERS | Intent.GUILD_PRESENCES | Intent.MESSAGE_CONTENT
-_NONE: Final = Intent(0)
+NO_INTENT: Final = Intent(0)
 
 # event name -> (intent in a guild, intent in a DM)
 _MESSAGES: Final = (Intent.GUILD_MESSAGES, Intent.DIRECT_MESSAGES)
 _REACTIONS: Final = (Intent.GUILD_MESSAGE_REACTIONS, Intent.DIRECT_MESSAGE_REACTIONS)
 _POLLS: Final = (Intent.GUILD_MESSAGE_POLLS, Intent.DIRECT_MESSAGE_POLLS)
-_GUILDS: Final = (Intent.GUILDS, _NONE)
-_MEMBERS: Final = (Intent.GUILD_MEMBERS, _NONE)
+_GUILDS: Final = (Intent.GUILDS, NO_INTENT)
+_MEMBERS: Final = (Intent.GUILD_MEMBERS, NO_INTENT)
 _REQUIRED: Final[Mapping[str, tuple[Intent, Intent]]] = {
     "MESSAGE_CREATE": _MESSAGES,
     "MESSAGE_UPDATE": _MESSAGES,
@@ -86,13 +86,13 @@ _REQUIRED: Final[Mapping[str, tuple[Intent, Intent]]] = {
     "GUILD_MEMBER_ADD": _MEMBERS,
     "GUILD_MEMBER_UPDATE": _MEMBERS,
     "GUILD_MEMBER_REMOVE": _MEMBERS,
-    "GUILD_BAN_ADD": (Intent.GUILD_MODERATION, _NONE),
-    "GUILD_BAN_REMOVE": (Intent.GUILD_MODERATION, _NONE),
-    "GUILD_AUDIT_LOG_ENTRY_CREATE": (Intent.GUILD_MODERATION, _NONE),
-    "GUILD_EMOJIS_UPDATE": (Intent.GUILD_EXPRESSIONS, _NONE),
-    "WEBHOOKS_UPDATE": (Intent.GUILD_WEBHOOKS, _NONE),
-    "PRESENCE_UPDATE": (Intent.GUILD_PRESENCES, _NONE),
-    "VOICE_STATE_UPDATE": (Intent.GUILD_VOICE_STATES, _NONE),
+    "GUILD_BAN_ADD": (Intent.GUILD_MODERATION, NO_INTENT),
+    "GUILD_BAN_REMOVE": (Intent.GUILD_MODERATION, NO_INTENT),
+    "GUILD_AUDIT_LOG_ENTRY_CREATE": (Intent.GUILD_MODERATION, NO_INTENT),
+    "GUILD_EMOJIS_UPDATE": (Intent.GUILD_EXPRESSIONS, NO_INTENT),
+    "WEBHOOKS_UPDATE": (Intent.GUILD_WEBHOOKS, NO_INTENT),
+    "PRESENCE_UPDATE": (Intent.GUILD_PRESENCES, NO_INTENT),
+    "VOICE_STATE_UPDATE": (Intent.GUILD_VOICE_STATES, NO_INTENT),
 }
 _CARRIES_CONTENT: Final = frozenset({"MESSAGE_CREATE", "MESSAGE_UPDATE"})
 _CONTENT_FIELDS: Final[Mapping[str, object]] = {"content": "", "embeds": [], "attachments": [], "components": []}
@@ -139,7 +139,7 @@ class Dispatch:
         self.payload = payload
         self.guild_id = guild_id
         self.bot_id = bot_id
-        usual = _REQUIRED.get(name, (_NONE, _NONE))[0 if guild_id is not None else 1]
+        usual = _REQUIRED.get(name, (NO_INTENT, NO_INTENT))[0 if guild_id is not None else 1]
         self.intents = usual if intents is None else intents
         self._whole: bytes | None = None
         self._censored: bytes | None = None

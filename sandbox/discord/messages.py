@@ -20,9 +20,11 @@ REPLY = 19
 SLASH_COMMAND = 20
 CONTEXT_COMMAND = 23
 CHAT_COMMANDS = frozenset({DEFAULT, REPLY, SLASH_COMMAND, CONTEXT_COMMAND})
+RECIPIENT_ADDED, RECIPIENT_REMOVED = 1, 2
+NAME_CHANGED = 4
+PINNED = 6
 THREAD_CREATED = 18
 THREAD_STARTER = 21
-PINNED = 6
 
 SUPPRESS_EMBEDS = 1 << 2
 HAS_THREAD = 1 << 5
@@ -123,7 +125,7 @@ class Message:
     nonce: str | int | None = None
     flags: int = 0
     tts: bool = False
-    pinned: bool = False
+    pinned_at: float | None = None
     deleted: bool = False
     past: list[str] = field(default_factory=list[str], repr=False)
     old_edits: list[float] = field(default_factory=list[float], repr=False)
@@ -138,6 +140,10 @@ class Message:
     def created_at(self) -> float:
         """Seconds since 1970 on the sandbox's clock."""
         return created_at(self.id)
+
+    @property
+    def pinned(self) -> bool:
+        return self.pinned_at is not None
 
     @property
     def reply_to(self) -> Message | None:

@@ -5,14 +5,16 @@ REST and gateway differ: a gateway message names its guild, carries the author's
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from . import permissions
 from .clock import iso
 from .components import shown
 from .events import Intent, Payload, censored
+from .forums import PINNED
 from .messages import REPLY, THREAD_STARTER, Attachment, Message, Reaction
-from .places import Channel, Guild, Kind, Thread
+from .places import Channel, Guild, Thread
 
 if TYPE_CHECKING:
     from .people import Member, Role, User
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 def _optional(snowflake: int | None) -> str | None:
     return None if snowflake is None else str(snowflake)
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else iso(seconds)
 
 
 def _discriminator(who: User) -> str:
@@ -65,7 +71,7 @@ def member(of: Member, *, with_user: bool = True) -> Payload:
         "nick": of.nick,
         "avatar": None,
         "banner": None,
-        "communication_disabled_until": None if of.timed_out_until is None else iso(of.timed_out_until),
+        "communication_disabled_until": _time(of.timed_out_until),
     }
     if with_user:
         body["user"] = user(of.user)
@@ -105,8 +111,9 @@ def channel(of: Channel) -> Payload:
     body: Payload = {
         "id": str(of.id),
         "type": int(of.kind),
-        "flags": 0,
+        "flags": of.flags,
         "last_message_id": _optional(of.last_message_id),
+        "last_pin_timestamp": _time(of.last_pin_at),
     }
     if of.guild is None:
         body["recipients"] = [user(who) for who in of.recipients if who is not of.world.bot]
@@ -124,16 +131,28 @@ def channel(of: Channel) -> Payload:
             for o in of.overwrites.values()
         ],
     }
-    if of.kind is Kind.VOICE:
-        body |= {"bitrate": 64000, "user_limit": 0, "rtc_region": None, "video_quality_mode": 1}
-    if of.kind is Kind.FORUM:
+    if of.default_auto_archive_minutes is not None:
+        body["default_auto_archive_duration"] = of.default_auto_archive_minutes
+    if of.default_thread_slowmode:
+        body["default_thread_rate_limit_per_user"] = of.default_thread_slowmode
+    if of.is_vocal:
+        body |= {"bitrate": of.bitrate, "user_limit": of.user_limit, "rtc_region": None, "video_quality_mode": 1}
+    if of.is_forum:
+        reaction = None if of.default_reaction is None else {"emoji_id": None, "emoji_name": of.default_reaction}
         body |= {
-            "available_tags": [],
-            "default_reaction_emoji": None,
-            "default_sort_order": None,
-            "default_forum_layout": 0,
+            "last_message_id": _optional(_newest_post(of)),
+            "available_tags": [tag.payload() for tag in of.tags],
+            "default_reaction_emoji": reaction,
+            "default_sort_order": of.default_sort_order,
+            "default_forum_layout": of.default_layout,
         }
     return body
+
+
+def _newest_post(forum: Channel) -> int | None:
+    """In a forum the field for the last message names the newest thread."""
+    guild = forum.guild
+    return None if guild is None else max((t.id for t in guild.threads.values() if t.parent is forum), default=None)
 
 
 def thread(of: Thread, *, newly_created: bool = False) -> Payload:
@@ -158,8 +177,9 @@ def thread(of: Thread, *, newly_created: bool = False) -> Payload:
         "total_message_sent": of.sent,
         "member_count": min(len(of.joined), 50),
         "rate_limit_per_user": of.slowmode,
+        "last_pin_timestamp": _time(of.last_pin_at),
         "thread_metadata": metadata,
-        "flags": 0,
+        "flags": PINNED if of.pinned_post else 0,
         "applied_tags": [str(tag) for tag in of.applied_tags],
     }
     if of.world.bot.id in of.joined:
@@ -171,6 +191,18 @@ def thread(of: Thread, *, newly_created: bool = False) -> Payload:
 
 def thread_member(of: Thread, user_id: int) -> Payload:
     return {"id": str(of.id), "user_id": str(user_id), "join_timestamp": iso(of.joined[user_id]), "flags": 0}
+
+
+def thread_list(of: Guild, parents: Sequence[Channel]) -> Payload:
+    """THREAD_LIST_SYNC: the active threads of some channels, as far as the bot sees them."""
+    bot = of.world.bot
+    found = [t for t in of.threads.values() if t.parent in parents and not t.archived and t.visible_to(bot)]
+    return {
+        "guild_id": str(of.id),
+        "channel_ids": [str(parent.id) for parent in parents],
+        "threads": [thread(t) for t in found],
+        "members": [thread_member(t, bot.id) for t in found if bot.id in t.joined],
+    }
 
 
 def guild(of: Guild) -> Payload:
@@ -304,7 +336,7 @@ def message(of: Message, *, gateway: bool, nonce: bool = False, quote: bool = Tr
         "pinned": of.pinned,
         "tts": of.tts,
         "timestamp": iso(of.created_at),
-        "edited_timestamp": None if of.edited_at is None else iso(of.edited_at),
+        "edited_timestamp": _time(of.edited_at),
         "flags": of.flags,
         "components": shown(of.components, of.attachments, place.world),
     }

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .errors import Misuse, NotPermitted
+from .errors import Misuse, NotPermitted, missing_permissions
+from .fields import RoleFields
 from .invoking import Invoker
-from .permissions import NOTHING, Permission
+from .permissions import NOTHING, Permission, in_guild
 
 if TYPE_CHECKING:
     from .events import Payload
@@ -120,7 +121,7 @@ class User(Invoker):
         self, origin: Channel | Message, name: str, *, text: str | None = None, private: bool = False
     ) -> Thread:
         """Open a thread on a message or in a channel, and with ``text`` post the first message in it."""
-        thread = self.world.rooms.start_thread(origin, name, owner=self, private=private)
+        thread = self.world.threads.start(origin, name, owner=self, private=private)
         if text is not None:
             await self.says(thread, text)
         await self.world.breathe()
@@ -161,13 +162,14 @@ class Role:
         self, *, name: str | None = None, permissions: Permission | None = None, mentionable: bool | None = None
     ) -> None:
         """Change the role and tell the sessions (GUILD_ROLE_UPDATE)."""
-        self.name = self.name if name is None else name
-        self.permissions = self.permissions if permissions is None else permissions
-        self.mentionable = self.mentionable if mentionable is None else mentionable
-        self.guild.world.rooms.role_changed(self)
+        self.guild.world.roles.edit(self, RoleFields(name, permissions, mentionable=mentionable))
+
+    def move(self, position: int) -> None:
+        """To another place in the hierarchy, counted from @everyone's 0; whoever is in the way makes room."""
+        self.guild.world.roles.sort(self.guild, {self: position})
 
     def delete(self) -> None:
-        self.guild.world.rooms.delete_role(self)
+        self.guild.world.roles.delete(self)
 
 
 @dataclass(slots=True, eq=False)
@@ -198,6 +200,16 @@ class Member(Invoker):
     @property
     def bot(self) -> bool:
         return self.user.bot
+
+    @property
+    def permissions(self) -> Permission:
+        """What the member may do in the guild as a whole, now."""
+        return in_guild(self, self.guild.world.clock.now())
+
+    def must(self, need: Permission) -> None:
+        """Raises the Refusal 50013 without a permission in the guild."""
+        if need not in self.permissions:
+            raise missing_permissions()
 
     def dm(self) -> Channel:
         """See User.dm."""
@@ -261,34 +273,30 @@ class Member(Invoker):
         return await self.user.starts_thread(origin, name, text=text, private=private)
 
     def give(self, *roles: Role) -> None:
-        self.roles.extend(role for role in roles if role not in self.roles)
-        self.guild.world.rooms.member_changed(self)
+        self.guild.world.roles.assign(self, add=roles)
 
     def take(self, *roles: Role) -> None:
-        self.roles = [role for role in self.roles if role not in roles]
-        self.guild.world.rooms.member_changed(self)
+        self.guild.world.roles.assign(self, remove=roles)
 
     def rename(self, nick: str | None) -> None:
-        self.nick = nick
-        self.guild.world.rooms.member_changed(self)
+        self.guild.world.moderation.rename(self, nick)
 
     def time_out(self, seconds: float) -> None:
-        self.timed_out_until = self.guild.world.clock.now() + seconds
-        self.guild.world.rooms.member_changed(self)
+        self.guild.world.moderation.time_out(self, self.guild.world.clock.now() + seconds)
 
     def goes_offline(self) -> None:
         """The green dot goes out (PRESENCE_UPDATE). Discord stops nobody who is offline from writing."""
         self.status = "offline"
-        self.guild.world.rooms.presence_changed(self)
+        self.guild.world.memberships.presence_changed(self)
 
     def comes_online(self, status: str = "online") -> None:
         """``online``, ``idle`` or ``dnd``."""
         self.status = status
-        self.guild.world.rooms.presence_changed(self)
+        self.guild.world.memberships.presence_changed(self)
 
     def leaves(self) -> None:
         """Leave the guild (GUILD_MEMBER_REMOVE)."""
-        self.guild.world.rooms.remove_member(self)
+        self.guild.world.memberships.remove(self)
 
     def __str__(self) -> str:
         return self.name

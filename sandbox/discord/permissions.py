@@ -1,6 +1,7 @@
 """Discord's permission arithmetic.
 
-Source: https://discord.com/developers/docs/topics/permissions (bits, hierarchy of overwrites, implicit denials).
+Source: https://discord.com/developers/docs/topics/permissions (bits, hierarchy of overwrites, implicit denials) and
+https://discord.com/developers/docs/topics/threads#permissions. Who stands above whom is in ``ranks``.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ class Permission(IntFlag):
     SEND_MESSAGES_IN_THREADS = 1 << 38
     USE_EMBEDDED_ACTIVITIES = 1 << 39
     MODERATE_MEMBERS = 1 << 40
+    VIEW_CREATOR_MONETIZATION_ANALYTICS = 1 << 41
     USE_SOUNDBOARD = 1 << 42
     CREATE_GUILD_EXPRESSIONS = 1 << 43
     CREATE_EVENTS = 1 << 44
@@ -101,14 +103,32 @@ MODERATOR: Final = (
     | Permission.MODERATE_MEMBERS
     | Permission.PIN_MESSAGES
 )
-_TIMED_OUT: Final = Permission.VIEW_CHANNEL | Permission.READ_MESSAGE_HISTORY
-_NEED_SEND: Final = (
+WHILE_TIMED_OUT: Final = Permission.VIEW_CHANNEL | Permission.READ_MESSAGE_HISTORY
+_NEED_SENDING: Final = (
     Permission.SEND_TTS_MESSAGES
     | Permission.EMBED_LINKS
     | Permission.ATTACH_FILES
     | Permission.MENTION_EVERYONE
+    | Permission.SEND_VOICE_MESSAGES
     | Permission.SEND_POLLS
 )
+"""Discord's documentation names the first four, and says that there may be others by the same logic."""
+_NEED_CONNECT: Final = (
+    Permission.MANAGE_CHANNELS
+    | Permission.MANAGE_ROLES
+    | Permission.PRIORITY_SPEAKER
+    | Permission.STREAM
+    | Permission.SPEAK
+    | Permission.MUTE_MEMBERS
+    | Permission.DEAFEN_MEMBERS
+    | Permission.MOVE_MEMBERS
+    | Permission.USE_VAD
+    | Permission.USE_EMBEDDED_ACTIVITIES
+    | Permission.USE_SOUNDBOARD
+    | Permission.USE_EXTERNAL_SOUNDS
+    | Permission.SET_VOICE_CHANNEL_STATUS
+)
+"""In a voice channel. The documentation names Manage Channels as an example; the rest is what discord.py's clears."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +144,8 @@ class Overwrite:
         return (permissions & ~self.deny) | self.allow
 
 
-def in_guild(member: Member) -> Permission:
-    """What a member may do before channel overwrites."""
+def of_roles(member: Member) -> Permission:
+    """What a member's roles add up to, everything for the owner and administrators. Time-outs do not count here."""
     if member.guild.owner_id == member.id:
         return EVERYTHING
     granted = member.guild.everyone.permissions
@@ -134,19 +154,38 @@ def in_guild(member: Member) -> Permission:
     return EVERYTHING if Permission.ADMINISTRATOR in granted else granted
 
 
+def in_guild(member: Member, now: float) -> Permission:
+    """What a member may do in the guild as a whole. ``now`` (seconds since 1970) decides about time-outs."""
+    granted = of_roles(member)
+    return granted & WHILE_TIMED_OUT if _is_timed_out(member, granted, now) else granted
+
+
 def in_channel(member: Member, channel: Channel, now: float) -> Permission:
-    """What a member may do in a channel, or in a thread by way of its parent. ``now`` decides about time-outs."""
-    granted = in_guild(member)
+    """What a member may do in a channel, or in a thread by way of its parent. ``now`` decides about time-outs.
+
+    A private thread is nothing to whoever is not in it and may not manage threads.
+    """
+    granted = of_roles(member)
     if granted == EVERYTHING:
         return granted
-    granted = _overwritten(member, channel.parent if channel.is_thread and channel.parent else channel, granted)
+    timed_out = _is_timed_out(member, granted, now)
+    parent = channel.parent if channel.is_thread and channel.parent is not None else channel
+    granted = _overwritten(member, parent, granted)
     if Permission.VIEW_CHANNEL not in granted:
         return NOTHING
-    if member.timed_out_until is not None and member.timed_out_until > now:
-        return granted & _TIMED_OUT
-    if Permission.SEND_MESSAGES not in granted and not channel.is_thread:
-        granted &= ~_NEED_SEND
-    return granted
+    if not channel.admits(member.id) and (timed_out or Permission.MANAGE_THREADS not in granted):
+        return NOTHING
+    if timed_out:
+        return granted & WHILE_TIMED_OUT
+    if channel.is_vocal and Permission.CONNECT not in granted:
+        granted &= ~_NEED_CONNECT
+    speaking = Permission.SEND_MESSAGES_IN_THREADS if channel.is_thread else Permission.SEND_MESSAGES
+    return granted if speaking in granted else granted & ~_NEED_SENDING
+
+
+def _is_timed_out(member: Member, granted: Permission, now: float) -> bool:
+    """Owners and administrators are exempt."""
+    return granted != EVERYTHING and member.timed_out_until is not None and member.timed_out_until > now
 
 
 def _overwritten(member: Member, channel: Channel, granted: Permission) -> Permission:

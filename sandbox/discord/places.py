@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from . import permissions
 from .errors import Misuse
+from .fields import ChannelFields, RoleFields
+from .forums import REQUIRE_TAG, Tag
 from .messages import CHAT_COMMANDS, Shelf
 from .people import Member, Role, User, Webhook
 from .permissions import Overwrite, Permission
 
 if TYPE_CHECKING:
     from .messages import Message
+    from .moderation import Ban
     from .world import World
 
 
@@ -29,7 +32,14 @@ class Kind(IntEnum):
     NEWS_THREAD = 10
     THREAD = 11
     PRIVATE_THREAD = 12
+    STAGE = 13
     FORUM = 15
+    MEDIA = 16
+
+
+VOCAL: Final = frozenset({Kind.VOICE, Kind.STAGE})
+ONLY_THREADS: Final = frozenset({Kind.FORUM, Kind.MEDIA})
+"""Channels in which nothing is said but in their posts, which are threads."""
 
 
 @dataclass(slots=True, eq=False)
@@ -50,6 +60,16 @@ class Channel:
     recipients: list[User] = field(default_factory=list[User])
     shelf: Shelf = field(default_factory=Shelf, repr=False)
     deleted: bool = False
+    last_pin_at: float | None = None
+    flags: int = 0
+    default_auto_archive_minutes: int | None = None
+    default_thread_slowmode: int = 0
+    tags: list[Tag] = field(default_factory=list[Tag], repr=False)
+    default_reaction: str | None = None
+    default_sort_order: int | None = None
+    default_layout: int = 0
+    bitrate: int = 64_000
+    user_limit: int = 0
 
     @property
     def is_thread(self) -> bool:
@@ -60,8 +80,21 @@ class Channel:
         return self.kind is Kind.DM
 
     @property
+    def is_forum(self) -> bool:
+        """Whether nothing is said here but in posts."""
+        return self.kind in ONLY_THREADS
+
+    @property
+    def is_vocal(self) -> bool:
+        return self.kind in VOCAL
+
+    @property
     def mention(self) -> str:
         return f"<#{self.id}>"
+
+    def admits(self, user_id: int) -> bool:
+        """False for a private thread that somebody is not in."""
+        return True
 
     @property
     def last_message_id(self) -> int | None:
@@ -91,14 +124,22 @@ class Channel:
         deny: Permission = permissions.NOTHING,
     ) -> None:
         """Put an overwrite for a role or a member (replacing the one there was) and tell the sessions."""
-        kind = 0 if isinstance(target, Role) else 1
-        self.overwrites[target.id] = Overwrite(target.id, kind, allow, deny)
-        self.world.rooms.channel_changed(self)
+        self.world.layout.put_overwrite(self, Overwrite(target.id, 0 if isinstance(target, Role) else 1, allow, deny))
 
-    def edit(self, *, name: str | None = None, topic: str | None = None) -> None:
-        self.name = self.name if name is None else name
-        self.topic = self.topic if topic is None else topic
-        self.world.rooms.channel_changed(self)
+    def clear_permissions(self, target: Role | Member) -> None:
+        """Take away the overwrite of a role or member."""
+        self.world.layout.delete_overwrite(self, target.id)
+
+    def edit(
+        self,
+        *,
+        name: str | None = None,
+        topic: str | None = None,
+        nsfw: bool | None = None,
+        slowmode: int | None = None,
+    ) -> None:
+        """Change the channel and tell the sessions. ``slowmode`` in seconds."""
+        self.world.rooms.edit_channel(self, ChannelFields(name=name, topic=topic, nsfw=nsfw, slowmode=slowmode))
 
     def delete(self) -> None:
         """Delete the channel or thread with all that is in it."""
@@ -124,6 +165,8 @@ class Thread(Channel):
     sent: int = 0
     """What was ever said in it, the deleted too; Discord's notices do not count."""
     applied_tags: list[int] = field(default_factory=list[int], repr=False)
+    pinned_post: bool = False
+    """Whether it stands on top of its forum."""
 
     @property
     def is_thread(self) -> bool:
@@ -147,11 +190,8 @@ class Thread(Channel):
     def is_private(self) -> bool:
         return self.kind is Kind.PRIVATE_THREAD
 
-    def visible_to(self, who: User | Member) -> bool:
-        allowed = self.permissions_of(who)
-        if Permission.VIEW_CHANNEL not in allowed:
-            return False
-        return not self.is_private or who.id in self.joined or Permission.MANAGE_THREADS in allowed
+    def admits(self, user_id: int) -> bool:
+        return not self.is_private or user_id in self.joined
 
     @property
     def message_count(self) -> int:
@@ -160,13 +200,17 @@ class Thread(Channel):
 
     def add(self, who: User | Member) -> None:
         """Make somebody a member of the thread."""
-        self.world.rooms.join_thread(self, who.user if isinstance(who, Member) else who)
+        self.world.threads.join(self, who.user if isinstance(who, Member) else who)
 
     def archive(self, *, locked: bool = False) -> None:
-        self.world.rooms.set_archived(self, archived=True, locked=locked)
+        self.world.threads.set_archived(self, archived=True, locked=locked)
+
+    def lock(self) -> None:
+        """Shut it for whoever may not manage threads, while it stays in sight."""
+        self.world.threads.set_archived(self, archived=self.archived, locked=True)
 
     def unarchive(self) -> None:
-        self.world.rooms.set_archived(self, archived=False, locked=False)
+        self.world.threads.set_archived(self, archived=False, locked=False)
 
 
 Place = Channel | Thread | Member | User
@@ -187,6 +231,8 @@ class Guild:
     unavailable: bool = False
     system_channel_id: int | None = None
     nsfw_level: int = 0
+    bans: dict[int, Ban] = field(default_factory=dict[int, "Ban"], repr=False)
+    max_active_threads: int = 1000
 
     @property
     def everyone(self) -> Role:
@@ -205,27 +251,47 @@ class Guild:
         category: Channel | None = None,
         topic: str | None = None,
         nsfw: bool = False,
+        slowmode: int = 0,
         private_to: Sequence[Role | Member] | None = None,
     ) -> Channel:
-        """A new channel. ``private_to`` hides it from @everyone and lets only those (and the bot) see it."""
-        overwrites: list[Overwrite] = []
+        """A new channel. ``private_to`` hides it from @everyone and lets only those (and the bot) see it.
+
+        ``slowmode`` is in seconds. In a category it begins with the category's overwrites.
+        """
+        overwrites: list[Overwrite] | None = None
         if private_to is not None:
-            overwrites.append(Overwrite(self.id, 0, deny=Permission.VIEW_CHANNEL))
+            overwrites = [Overwrite(self.id, 0, deny=Permission.VIEW_CHANNEL)]
             for target in (*private_to, self.me):
                 overwrites.append(
                     Overwrite(target.id, 0 if isinstance(target, Role) else 1, allow=Permission.VIEW_CHANNEL)
                 )
-        return self.world.rooms.create_channel(
-            self, name, kind=kind, parent=category, topic=topic, nsfw=nsfw, overwrites=overwrites
-        )
+        settings = ChannelFields(name=name, topic=topic, nsfw=nsfw, slowmode=slowmode)
+        return self.world.rooms.create_channel(self, kind, settings, parent=category, overwrites=overwrites)
 
     def create_category(self, name: str) -> Channel:
-        return self.world.rooms.create_channel(self, name, kind=Kind.CATEGORY)
+        return self.create_channel(name, kind=Kind.CATEGORY)
+
+    def create_forum(
+        self,
+        name: str,
+        *,
+        tags: Sequence[str] = (),
+        moderated_tags: Sequence[str] = (),
+        require_tag: bool = False,
+        kind: Kind = Kind.FORUM,
+    ) -> Channel:
+        """A forum (or media channel) whose posts carry these tags, the moderated ones only by those who manage."""
+        made = [Tag(self.world.ids.next(), tag, tag in moderated_tags) for tag in (*tags, *moderated_tags)]
+        settings = ChannelFields(name=name, tags=made, flags=REQUIRE_TAG if require_tag else 0)
+        return self.world.rooms.create_channel(self, kind, settings)
 
     def create_role(
         self, name: str, *, permissions: Permission = permissions.NOTHING, mentionable: bool = False, color: int = 0
     ) -> Role:
-        return self.world.rooms.create_role(self, name, permissions, mentionable=mentionable, color=color)
+        """A role above all others, unless it is moved with ``Role.move``."""
+        position = max(role.position for role in self.roles.values()) + 1
+        fields = RoleFields(name, permissions, color, mentionable=mentionable)
+        return self.world.roles.create(self, fields, position=position)
 
     def create_emoji(self, name: str) -> str:
         """Upload a custom emoji; returns ``name:id`` as a reaction takes it."""
@@ -235,7 +301,7 @@ class Guild:
         self, who: str | User, *, roles: Sequence[Role] = (), nick: str | None = None, bot: bool = False
     ) -> Member:
         """Somebody joins: a new account by name, or an existing user (to be in two guilds)."""
-        return self.world.rooms.add_member(self, who, roles=roles, nick=nick, bot=bot)
+        return self.world.memberships.add(self, who, roles=roles, nick=nick, bot=bot)
 
     def add_bot(self, name: str, *, roles: Sequence[Role] = ()) -> Member:
         """Another bot account, which a well-behaved bot must not talk to."""
@@ -247,7 +313,7 @@ class Guild:
 
     def remove_bot(self) -> None:
         """The bot is kicked: GUILD_DELETE without ``unavailable``."""
-        self.world.rooms.remove_member(self.me)
+        self.world.memberships.remove(self.me)
 
     def goes_down(self) -> None:
         """An outage: GUILD_DELETE with ``unavailable: true``. Nothing is lost."""

@@ -59,6 +59,8 @@ class Draft:
     enforce_nonce: bool = False
     flags: int = 0
     tts: bool = False
+    named: Sequence[User] = ()
+    """Whom a message of Discord's own mentions without a word in its text."""
     id: int | None = None
     """Given only for the first message of a forum post, which shares its thread's."""
     application_id: int | None = None
@@ -124,7 +126,9 @@ class Speech:
             return
         if not channel.visible_to(author):
             raise missing_access()
-        if channel.kind in (Kind.CATEGORY, Kind.FORUM):
+        if channel.is_forum:
+            raise Refusal(400, 40058, "Cannot send a message in a forum channel")
+        if channel.kind is Kind.CATEGORY:
             raise Refusal(400, 50008, "Cannot send messages in a non-text channel")
         allowed = channel.permissions_of(author)
         need = Permission.SEND_MESSAGES_IN_THREADS if isinstance(channel, Thread) else Permission.SEND_MESSAGES
@@ -134,6 +138,25 @@ class Speech:
             if channel.archived:
                 raise Refusal(400, 50083, "Thread is archived")
             raise Refusal(400, 160005, "Thread is locked")
+        self.must_not_hurry(author, channel)
+
+    def must_not_hurry(self, author: User, channel: Channel, *, threads: bool = False) -> None:
+        """Raises 20016 for who has said something (or, with ``threads``, begun one) here within the slowmode.
+
+        Bots and holders of Bypass Slowmode are unaffected:
+        https://discord.com/developers/docs/resources/channel#channel-object-channel-structure.
+        """
+        if not channel.slowmode or author.bot or Permission.BYPASS_SLOWMODE in channel.permissions_of(author):
+            return
+        guild, now = channel.guild, self._world.clock.now()
+        if threads and guild is not None:
+            made = [t.created_at for t in guild.threads.values() if t.parent is channel and t.owner is author]
+        else:
+            made = [m.created_at for m in channel.shelf.everything() if m.author is author and m.kind in CHAT_COMMANDS]
+        if made and now < max(made) + channel.slowmode:
+            wait = max(made) + channel.slowmode - now
+            text = f"This action cannot be performed due to slowmode rate limit ({wait:.1f} s left)"
+            raise Refusal(429, 20016, text)
 
     def post(self, channel: Channel, draft: Draft) -> Message:
         """Post, or inside the nonce window return what the same author posted here with the same nonce.
@@ -147,7 +170,7 @@ class Speech:
                     raise unknown("Message")
                 return earlier
         if isinstance(channel, Thread) and draft.application_id is None:
-            self._world.rooms.before_post(channel, draft.author)
+            self._world.threads.before_post(channel, draft.author)
         message = self._write(channel, draft)
         if draft.nonce is not None:
             self.nonces.remember(message)
@@ -167,7 +190,9 @@ class Speech:
             draft.author,
             draft.content,
             kind=draft.kind,
-            pings=resolve(draft.content, channel, draft.author, draft.allowed, replied_to),
+            pings=Pings(tuple(draft.named))
+            if draft.named
+            else resolve(draft.content, channel, draft.author, draft.allowed, replied_to),
             embeds=list(draft.embeds),
             components=list(draft.components),
             stickers=list(draft.stickers),

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from . import payloads
 from .acts import Acts
+from .audit import Audit
 from .cdn import Cdn
 from .clock import Clock, Snowflakes
 from .commands import Commands
 from .errors import Misuse
 from .events import PRIVILEGED, Dispatch, Intent, Payload
 from .interactions import Interactions
+from .layout import Layout
+from .memberships import Memberships
+from .moderation import Moderation
 from .people import User, Webhook
+from .pins import Pins
+from .roles import Roles
 from .rooms import Rooms
 from .speech import Speech
+from .threads import Threads
 from .waiting import Changes
 
 if TYPE_CHECKING:
@@ -64,6 +73,13 @@ class World:
         self.typing_log: list[Typing] = []
         self.on_event: Callable[[Dispatch], None] = _nobody_listens
         self.rooms = Rooms(self)
+        self.layout = Layout(self)
+        self.memberships = Memberships(self)
+        self.roles = Roles(self)
+        self.threads = Threads(self)
+        self.moderation = Moderation(self)
+        self.pins = Pins(self)
+        self.audit = Audit(self)
         self.speech = Speech(self, nonce_window)
         self.commands = Commands(self)
         self.interactions = Interactions(self)
@@ -105,6 +121,18 @@ class World:
             guild_id = None if guild is None else guild.id
             self.on_event(Dispatch(name, payload, guild_id=guild_id, bot_id=self.bot.id, intents=intents))
         self.changes.happened()
+
+    @contextmanager
+    def sight(self, guild: Guild) -> Generator[None]:
+        """Around a change of rights: THREAD_LIST_SYNC for the channels that the bot can see after it and not before.
+
+        https://discord.com/developers/docs/topics/threads#channel-access. Of what it loses the bot is told nothing.
+        """
+        before = {channel.id for channel in guild.channels.values() if channel.visible_to(self.bot)}
+        yield
+        gained = [c for c in guild.channels.values() if c.id not in before and c.visible_to(self.bot)]
+        if gained:
+            self.publish("THREAD_LIST_SYNC", payloads.thread_list(guild, gained), guild=guild)
 
     def note_typing(self, who: User, channel: Channel) -> None:
         self.typing_log.append(Typing(who, channel, self.clock.now()))

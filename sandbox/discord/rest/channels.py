@@ -1,20 +1,26 @@
-"""Channels and threads: reading, changing, deleting, typing, and making threads."""
+"""Channels: reading, changing, sorting, deleting, typing."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from typing import Final
 
 from sandbox.discord import payloads
-from sandbox.discord.errors import Misuse, NotPermitted, Refusal, missing_permissions, unknown
-from sandbox.discord.people import User
-from sandbox.discord.permissions import Permission
-from sandbox.discord.places import Channel, Kind, Thread
+from sandbox.discord.errors import Refusal, unknown
+from sandbox.discord.fields import ChannelFields
+from sandbox.discord.forums import MAX_TAGS, Tag
+from sandbox.discord.layout import Move
+from sandbox.discord.places import Channel, Guild, Kind, Thread
 
-from .drafts import draft_from
+from .forms import Form
+from .overwrites import read_overwrites
 from .router import Call, Reply, Routes
+from .threads import change_thread
 
 routes = Routes()
-_ARCHIVE_MINUTES = (60, 1440, 4320, 10080)
+ARCHIVE_MINUTES: Final = (60, 1440, 4320, 10080)
+MAX_SLOWMODE: Final = 21_600
+_MAKEABLE: Final = frozenset({Kind.TEXT, Kind.VOICE, Kind.CATEGORY, Kind.NEWS, Kind.STAGE, Kind.FORUM, Kind.MEDIA})
 
 
 @routes.get("/channels/{channel_id}")
@@ -22,52 +28,127 @@ def channel(call: Call) -> Reply:
     return Reply(200, payloads.channel(call.channel()))
 
 
+@routes.get("/guilds/{guild_id}/channels")
+def channels(call: Call) -> Reply:
+    return Reply(200, [payloads.channel(channel) for channel in call.guild().channels.values()])
+
+
+@routes.post("/guilds/{guild_id}/channels")
+def create(call: Call) -> Reply:
+    guild, form = call.guild(), call.form
+    if form.data.get("name") is None:
+        form.error("name", "BASE_TYPE_REQUIRED", "This field is required")
+    kind = Kind(form.choice("type", _MAKEABLE) or 0)
+    fields, parent = _fields(call, kind, ()), _parent(form, guild)
+    overwrites = read_overwrites(form)
+    form.done()
+    made = call.world.layout.create(
+        guild, kind, fields, by=call.me(guild), parent=parent, overwrites=overwrites, reason=call.reason
+    )
+    return Reply(201, payloads.channel(made))
+
+
+@routes.patch("/guilds/{guild_id}/channels", takes_list=True)
+def arrange(call: Call) -> Reply:
+    guild = call.guild()
+    moves: list[Move] = []
+    for form in call.form.spread(call.items):
+        channel_id = form.snowflake("id", required=True)
+        found = guild.channels.get(channel_id or 0)
+        if channel_id is not None and found is None:
+            raise unknown("Channel")
+        position, parent = form.integer("position"), _parent(form, guild)
+        if found is not None:
+            moves.append(Move(found, position, form.has("parent_id"), parent, form.flag("lock_permissions")))
+    call.form.done()
+    call.world.layout.arrange(guild, moves, by=call.me(guild))
+    return Reply(204)
+
+
 @routes.patch("/channels/{channel_id}")
 def change(call: Call) -> Reply:
     found = call.channel()
     if isinstance(found, Thread):
-        _change_thread(call, found)
+        change_thread(call, found)
         return Reply(200, payloads.thread(found))
-    if found.guild is None or not call.may(found, Permission.MANAGE_CHANNELS):
-        raise missing_permissions()
-    name, topic = call.form.text("name", least=1, most=100), call.form.text("topic", most=1024)
-    call.form.done()
-    found.edit(name=name, topic=topic)
-    return Reply(200, payloads.channel(found))
-
-
-def _change_thread(call: Call, thread: Thread) -> None:
-    """Archive, lock, rename. Anybody who may post can unarchive one that is not locked; its owner may archive it."""
-    form, manager = call.form, call.may(thread, Permission.MANAGE_THREADS)
-    name = form.text("name", least=1, most=100)
-    minutes = form.choice("auto_archive_duration", _ARCHIVE_MINUTES)
-    archived, locked = form.flag("archived", thread.archived), form.flag("locked", thread.locked)
+    if found.guild is None:
+        raise Refusal(403, 50003, "Cannot execute action on a DM channel")
+    guild, form, layout = found.guild, call.form, call.world.layout
+    fields, parent = _fields(call, found.kind, found.tags), _parent(form, guild)
+    overwrites = read_overwrites(form)
+    position = form.integer("position")
+    if form.data.get("type") not in (None, int(found.kind)):
+        form.error("type", "CHANNEL_TYPE_NOT_CONVERTIBLE", "Only text and announcement channels can be converted")
     form.done()
-    own = thread.owner is call.world.bot
-    only_unarchives = set(form.data) == {"archived"} and not archived
-    if not manager:
-        if thread.locked or locked:
-            raise missing_permissions()
-        if not own and not only_unarchives:
-            raise missing_permissions()
-    if thread.archived and archived:
-        raise Refusal(400, 50083, "Thread is archived")
-    thread.name = thread.name if name is None else name
-    thread.auto_archive_minutes = thread.auto_archive_minutes if minutes is None else minutes
-    call.world.rooms.set_archived(thread, archived=archived, locked=locked)
+    me = call.me(guild)
+    if fields != ChannelFields() or (overwrites is None and position is None and not form.has("parent_id")):
+        layout.edit(found, fields, by=me, reason=call.reason)
+    if overwrites is not None:
+        layout.set_overwrites(found, overwrites, by=me, reason=call.reason)
+    if position is not None or form.has("parent_id"):
+        layout.arrange(guild, [Move(found, position, form.has("parent_id"), parent)], by=me)
+    return Reply(200, payloads.channel(found))
 
 
 @routes.delete("/channels/{channel_id}")
 def delete(call: Call) -> Reply:
     found = call.channel()
-    if found.is_dm:
-        return Reply(200, payloads.channel(found))
-    need = Permission.MANAGE_THREADS if found.is_thread else Permission.MANAGE_CHANNELS
-    if not call.may(found, need):
-        raise missing_permissions()
     body = payloads.channel(found)
-    found.delete()
+    if isinstance(found, Thread):
+        call.world.threads.delete(found, by=call.world.bot, reason=call.reason)
+    elif found.guild is not None:
+        call.world.layout.delete(found, by=call.me(found.guild), reason=call.reason)
     return Reply(200, body)
+
+
+def _parent(form: Form, guild: Guild) -> Channel | None:
+    """The category that the body names."""
+    parent_id = form.snowflake("parent_id")
+    if parent_id is None:
+        return None
+    found = guild.channels.get(parent_id)
+    if found is None or found.kind is not Kind.CATEGORY:
+        form.error("parent_id", "CHANNEL_PARENT_INVALID", "Category does not exist")
+        return None
+    return found
+
+
+def _fields(call: Call, kind: Kind, tags: Sequence[Tag]) -> ChannelFields:
+    """What the body says of a channel of some kind; a null is the same as leaving a field out, but for the topic."""
+    form = call.form
+    is_forum = kind in (Kind.FORUM, Kind.MEDIA)
+    topic = form.text("topic", most=4096 if is_forum else 1024)
+    reaction = form.child("default_reaction_emoji")
+    return ChannelFields(
+        name=form.text("name", least=1, most=100),
+        topic="" if form.has("topic") and topic is None else topic,
+        nsfw=form.flag("nsfw") if form.data.get("nsfw") is not None else None,
+        slowmode=form.integer("rate_limit_per_user", most=MAX_SLOWMODE),
+        flags=form.integer("flags"),
+        default_auto_archive_minutes=form.choice("default_auto_archive_duration", ARCHIVE_MINUTES),
+        default_thread_slowmode=form.integer("default_thread_rate_limit_per_user", most=MAX_SLOWMODE),
+        tags=_tags(call, tags) if form.data.get("available_tags") is not None else None,
+        default_reaction=None if reaction is None else reaction.text("emoji_name", most=32),
+        default_sort_order=form.choice("default_sort_order", (0, 1)),
+        default_layout=form.choice("default_forum_layout", (0, 1, 2)),
+        bitrate=form.integer("bitrate", least=8000, most=96_000),
+        user_limit=form.integer("user_limit", most=99 if kind is Kind.VOICE else 10_000),
+    )
+
+
+def _tags(call: Call, before: Sequence[Tag]) -> list[Tag]:
+    """A forum's tags; one that has an id keeps it, a new one is given one."""
+    made: list[Tag] = []
+    known = {tag.id for tag in before}
+    for form in call.form.children("available_tags", most=MAX_TAGS * 2):
+        name, tag_id = form.text("name", most=20, required=True), form.snowflake("id")
+        emoji_id, emoji_name = form.snowflake("emoji_id"), form.text("emoji_name", most=32)
+        if emoji_id is not None and emoji_name is not None:
+            form.error("emoji_id", "MUTUALLY_EXCLUSIVE", "Only one of emoji_id and emoji_name may be set")
+        kept = tag_id if tag_id in known else None
+        new_id = call.world.ids.next() if kept is None else kept
+        made.append(Tag(new_id, name or "", form.flag("moderated"), emoji_id, emoji_name))
+    return made
 
 
 @routes.post("/channels/{channel_id}/typing")
@@ -76,116 +157,3 @@ def typing(call: Call) -> Reply:
     call.world.speech.must_speak(call.world.bot, found)
     call.world.speech.typing(call.world.bot, found)
     return Reply(204)
-
-
-@routes.post("/channels/{channel_id}/messages/{message_id}/threads")
-def thread_on_message(call: Call) -> Reply:
-    parent = call.channel()
-    message = call.message(parent)
-    return _start(call, parent, name=_name(call), on=message.id)
-
-
-@routes.post("/channels/{channel_id}/threads")
-def thread_alone(call: Call) -> Reply:
-    parent = call.channel()
-    if parent.kind is Kind.FORUM:
-        return _forum_post(call, parent)
-    return _start(call, parent, name=_name(call), private=call.form.choice("type", (10, 11, 12)) in (None, 12))
-
-
-def _name(call: Call) -> str:
-    name = call.form.text("name", least=1, most=100, required=True)
-    call.form.done()
-    return name or ""
-
-
-def _start(call: Call, parent: Channel, *, name: str, on: int | None = None, private: bool = False) -> Reply:
-    minutes = call.form.choice("auto_archive_duration", _ARCHIVE_MINUTES) or 1440
-    call.form.done()
-    origin = parent if on is None else parent.shelf.get(on)
-    if origin is None:
-        raise unknown("Message")
-    try:
-        thread = call.world.rooms.start_thread(
-            origin, name, owner=call.world.bot, private=private, auto_archive_minutes=minutes
-        )
-    except NotPermitted:
-        raise missing_permissions() from None
-    except Misuse:
-        raise Refusal(400, 50024, "Cannot execute action on this channel type") from None
-    return Reply(201, payloads.thread(thread))
-
-
-def _forum_post(call: Call, forum: Channel) -> Reply:
-    """A post is a thread and its first message, which takes the thread's id."""
-    name, inner = call.form.text("name", least=1, most=100, required=True), call.form.child("message")
-    if inner is None:
-        call.form.error("message", "BASE_TYPE_REQUIRED", "This field is required")
-    call.form.done()
-    if not call.may(forum, Permission.SEND_MESSAGES):
-        raise missing_permissions()
-    draft = draft_from(call, inner or call.form, forum)
-    thread = call.world.rooms.start_thread(forum, name or "", owner=call.world.bot, announce=False)
-    message = call.world.speech.post(thread, replace(draft, id=thread.id))
-    return Reply(201, {**payloads.thread(thread), "message": payloads.message(message, gateway=False)})
-
-
-@routes.get("/channels/{channel_id}/threads/archived/public")
-def archived_threads(call: Call) -> Reply:
-    parent = call.channel()
-    guild = parent.guild
-    found = [] if guild is None else [t for t in guild.threads.values() if t.parent is parent and t.archived]
-    found = sorted((t for t in found if not t.is_private), key=lambda t: t.archive_changed_at, reverse=True)
-    limit = call.limit(50, 100)
-    shown = [payloads.thread(t) for t in found[:limit]]
-    return Reply(200, {"threads": shown, "members": [], "has_more": len(found) > limit})
-
-
-def _thread(call: Call) -> Thread:
-    found = call.channel()
-    if not isinstance(found, Thread):
-        raise Refusal(400, 50024, "Cannot execute action on this channel type")
-    return found
-
-
-def _somebody(call: Call) -> User:
-    if call.params["user_id"] == "@me":
-        return call.world.bot
-    user = call.world.users.get(call.id("user_id"))
-    if user is None:
-        raise unknown("User")
-    return user
-
-
-@routes.put("/channels/{channel_id}/thread-members/{user_id}")
-def join_thread(call: Call) -> Reply:
-    thread = _thread(call)
-    if thread.archived:
-        raise Refusal(400, 50083, "Thread is archived")
-    call.world.rooms.join_thread(thread, _somebody(call))
-    return Reply(204)
-
-
-@routes.delete("/channels/{channel_id}/thread-members/{user_id}")
-def leave_thread(call: Call) -> Reply:
-    thread = _thread(call)
-    who = _somebody(call)
-    if who is not call.world.bot and not call.may(thread, Permission.MANAGE_THREADS):
-        raise missing_permissions()
-    call.world.rooms.leave_thread(thread, who)
-    return Reply(204)
-
-
-@routes.get("/channels/{channel_id}/thread-members")
-def thread_members(call: Call) -> Reply:
-    thread = _thread(call)
-    return Reply(200, [payloads.thread_member(thread, user_id) for user_id in thread.joined])
-
-
-@routes.get("/channels/{channel_id}/thread-members/{user_id}")
-def thread_member(call: Call) -> Reply:
-    thread = _thread(call)
-    who = _somebody(call)
-    if who.id not in thread.joined:
-        raise unknown("Member")
-    return Reply(200, payloads.thread_member(thread, who.id))

@@ -6,12 +6,13 @@ Discord ignores them; a known field of the wrong type or size is an error, and a
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from sandbox.discord.clock import looks_like_snowflake
 from sandbox.discord.errors import Refusal
 from sandbox.discord.events import Payload
+from sandbox.discord.permissions import EVERYTHING, Permission
 
 
 class Form:
@@ -133,6 +134,25 @@ class Form:
             else:
                 found.append(int(item))
         return found
+
+    def spread(self, items: Sequence[object]) -> list[Form]:
+        """The objects of a list that is the whole body; errors nest under the index."""
+        forms: list[Form] = []
+        for index, item in enumerate(items):
+            form = self._nested(str(index), item, cast("dict[str, object]", self._errors.setdefault(str(index), {})))
+            if form is not None:
+                forms.append(form)
+        return forms
+
+    def bits(self, name: str) -> Permission | None:
+        """A set of permissions, as a string of decimals or a number. Bits that nobody knows are passed over."""
+        value = self.data.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).isdigit():
+            self.error(name, "NUMBER_TYPE_COERCE", f'Value "{value}" is not int.')
+            return None
+        return Permission(int(value) & EVERYTHING.value)
 
     def child(self, name: str) -> Form | None:
         """A nested object whose errors nest under ``name``; None when absent or null."""

@@ -1,13 +1,13 @@
-"""Messages: post, read, edit, delete, pin."""
+"""Messages: post, read, edit, delete."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from sandbox.discord import payloads
-from sandbox.discord.clock import created_at, iso
+from sandbox.discord.clock import created_at
 from sandbox.discord.errors import Refusal, invalid_form, missing_permissions
-from sandbox.discord.messages import PINNED, SUPPRESS_EMBEDS, THREAD_STARTER, Message
+from sandbox.discord.messages import SUPPRESS_EMBEDS, THREAD_STARTER, Message
 from sandbox.discord.permissions import Permission
 from sandbox.discord.places import Channel, Thread
 
@@ -21,7 +21,6 @@ _TWO_WEEKS: Final = 14 * 24 * 3600
 OLD_EDITS_PER_HOUR: Final = 10
 """Edits of a message older than an hour before 30046. Discord does not publish its number."""
 _UNDELETABLE: Final = frozenset({1, 2, 3, 4, 5, THREAD_STARTER})
-_MAX_PINS: Final = 250
 
 
 @routes.post("/channels/{channel_id}/messages")
@@ -128,59 +127,6 @@ def bulk_delete(call: Call) -> Reply:
     found = [message for message in (channel.shelf.get(i) for i in ids) if message is not None]
     call.world.speech.delete_bulk(channel, found)
     return Reply(204)
-
-
-@routes.get("/channels/{channel_id}/messages/pins")
-def pins(call: Call) -> Reply:
-    channel = call.channel()
-    found = [message for message in reversed(channel.shelf.live()) if message.pinned]
-    items = [{"pinned_at": iso(m.created_at), "message": _shown(m)} for m in found]
-    limit = call.limit(50, 50)
-    return Reply(200, {"items": items[:limit], "has_more": len(items) > limit})
-
-
-@routes.put("/channels/{channel_id}/messages/pins/{message_id}")
-@routes.put("/channels/{channel_id}/pins/{message_id}")
-def pin(call: Call) -> Reply:
-    channel = call.channel()
-    message = call.message(channel)
-    _must_pin(call, channel)
-    if sum(m.pinned for m in channel.shelf.live()) >= _MAX_PINS:
-        raise Refusal(400, 30003, f"Maximum number of pins reached for the channel ({_MAX_PINS})")
-    if not message.pinned:
-        _set_pinned(call, message, pinned=True)
-        call.world.speech.system(channel, call.world.bot, PINNED)
-    return Reply(204)
-
-
-@routes.delete("/channels/{channel_id}/messages/pins/{message_id}")
-@routes.delete("/channels/{channel_id}/pins/{message_id}")
-def unpin(call: Call) -> Reply:
-    channel = call.channel()
-    message = call.message(channel)
-    _must_pin(call, channel)
-    if message.pinned:
-        _set_pinned(call, message, pinned=False)
-    return Reply(204)
-
-
-def _must_pin(call: Call, channel: Channel) -> None:
-    """Since 2026-02-23 Pin Messages is a permission of its own, apart from Manage Messages."""
-    if not channel.is_dm and not call.may(channel, Permission.PIN_MESSAGES):
-        raise missing_permissions()
-
-
-def _set_pinned(call: Call, message: Message, *, pinned: bool) -> None:
-    message.pinned = pinned
-    call.world.speech.changed(message)
-    guild = message.channel.guild
-    body: dict[str, object] = {
-        "channel_id": str(message.channel.id),
-        "last_pin_timestamp": iso(call.world.clock.now()) if pinned else None,
-    }
-    if guild is not None:
-        body["guild_id"] = str(guild.id)
-    call.world.publish("CHANNEL_PINS_UPDATE", body, guild=guild, channel=message.channel)
 
 
 def _shown(message: Message, *, nonce: bool = False) -> dict[str, object]:

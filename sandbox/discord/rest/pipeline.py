@@ -16,14 +16,31 @@ from urllib.parse import unquote
 import orjson
 from aiohttp import BodyPartReader, hdrs, web
 
-from sandbox.discord.errors import Refusal
+from sandbox.discord.audit import MAX_REASON
+from sandbox.discord.errors import Refusal, invalid_form
 from sandbox.discord.events import Payload, encode
 from sandbox.discord.faults import Faults, RestFault
 from sandbox.discord.messages import File
 from sandbox.discord.rates import Rates
 from sandbox.discord.requests import Request
 
-from . import channels, commands, guilds, interactions, messages, reactions, users, webhooks
+from . import (
+    audit,
+    bans,
+    channels,
+    commands,
+    guilds,
+    interactions,
+    members,
+    messages,
+    overwrites,
+    pins,
+    reactions,
+    roles,
+    threads,
+    users,
+    webhooks,
+)
 from .forms import Form
 from .router import Call, Reply, Route, Router
 
@@ -32,6 +49,23 @@ if TYPE_CHECKING:
     from sandbox.discord.world import World
 
 PREFIX: Final = "/api/v10"
+_MODULES: Final = (
+    audit,
+    bans,
+    channels,
+    commands,
+    guilds,
+    interactions,
+    members,
+    messages,
+    overwrites,
+    pins,
+    reactions,
+    roles,
+    threads,
+    users,
+    webhooks,
+)
 _FILE_FIELD: Final = re.compile(r"files\[(\d{1,2})\]")
 _JSON: Final = {"Content-Type": "application/json"}
 Body = tuple[Payload | list[object], dict[int, File]]
@@ -46,8 +80,7 @@ class Pipeline:
         self._faults = faults
         self._rates = rates
         self._authorization = f"Bot {token}"
-        modules = (messages, reactions, channels, guilds, users, commands, interactions, webhooks)
-        self._router = Router(route for module in modules for route in module.routes.all)
+        self._router = Router(route for module in _MODULES for route in module.routes.all)
         self.log: list[Request] = []
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -112,6 +145,8 @@ class Pipeline:
 
     def _run(self, request: web.Request, route: Route, params: Mapping[str, str], entry: Request, body: Body) -> Reply:
         data, files = body
+        if entry.reason is not None and len(entry.reason) > MAX_REASON:
+            raise invalid_form("reason", "BASE_TYPE_MAX_LENGTH", f"Must be {MAX_REASON} or fewer in length.")
         items: list[object] = []
         if isinstance(data, list):
             items, data = data, {}

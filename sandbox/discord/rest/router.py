@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from sandbox.discord.clock import looks_like_snowflake
 from sandbox.discord.errors import Refusal, invalid_form, missing_access, unknown
 from sandbox.discord.messages import File, Message
+from sandbox.discord.people import Member, User
 from sandbox.discord.permissions import Permission
 from sandbox.discord.places import Channel, Guild
 
@@ -49,6 +50,9 @@ class Call:
             raise invalid_form(name, "NUMBER_TYPE_COERCE", f'Value "{value}" is not snowflake.')
         return int(value)
 
+    def query_flag(self, name: str) -> bool:
+        return self.query.get(name, "").lower() in ("true", "1")
+
     def limit(self, default: int, most: int) -> int:
         """The ``limit`` of the query, 1 to ``most``."""
         value = self.query.get("limit")
@@ -68,6 +72,23 @@ class Call:
         if guild is None or self.world.bot.id not in guild.members:
             raise unknown("Guild")
         return guild
+
+    def me(self, guild: Guild) -> Member:
+        """The bot's own member."""
+        return guild.members[self.world.bot.id]
+
+    def member(self, guild: Guild, name: str = "user_id") -> Member:
+        """The path's member: 404/10007 for a user who is not there, 10013 for no user at all."""
+        user_id = self.id(name)
+        if user_id not in guild.members:
+            raise unknown("Member" if user_id in self.world.users else "User")
+        return guild.members[user_id]
+
+    def user(self, name: str = "user_id") -> User:
+        found = self.world.users.get(self.id(name))
+        if found is None:
+            raise unknown("User")
+        return found
 
     def channel(self) -> Channel:
         """The path's channel: 404/10003 when there is none, 403/50001 when the bot may not see it."""
@@ -114,7 +135,9 @@ class Routes:
     def __init__(self) -> None:
         self.all: list[Route] = []
 
-    def _on(self, method: str, template: str, public: bool, takes_list: bool = False) -> Callable[[Handler], Handler]:
+    def _on(
+        self, method: str, template: str, *, public: bool = False, takes_list: bool = False
+    ) -> Callable[[Handler], Handler]:
         def put(handler: Handler) -> Handler:
             self.all.append(Route(method, template, handler, public, takes_list))
             return handler
@@ -122,19 +145,20 @@ class Routes:
         return put
 
     def get(self, template: str, *, public: bool = False) -> Callable[[Handler], Handler]:
-        return self._on("GET", template, public)
+        return self._on("GET", template, public=public)
 
     def post(self, template: str, *, public: bool = False) -> Callable[[Handler], Handler]:
-        return self._on("POST", template, public)
+        return self._on("POST", template, public=public)
 
     def put(self, template: str, *, takes_list: bool = False) -> Callable[[Handler], Handler]:
-        return self._on("PUT", template, False, takes_list)
+        """With ``takes_list`` the body is a list, the call's ``items``."""
+        return self._on("PUT", template, takes_list=takes_list)
 
     def patch(self, template: str, *, public: bool = False, takes_list: bool = False) -> Callable[[Handler], Handler]:
-        return self._on("PATCH", template, public, takes_list)
+        return self._on("PATCH", template, public=public, takes_list=takes_list)
 
     def delete(self, template: str, *, public: bool = False) -> Callable[[Handler], Handler]:
-        return self._on("DELETE", template, public)
+        return self._on("DELETE", template, public=public)
 
 
 class Router:

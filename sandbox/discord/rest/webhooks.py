@@ -90,7 +90,7 @@ def _where(call: Call, hook: Webhook) -> Channel:
         if name is None:
             text = "Webhooks posted to forum channels must have a thread_name or thread_id"
             raise Refusal(400, 220001, text)
-        return call.world.rooms.start_thread(hook.channel, name, owner=call.world.bot, announce=False)
+        return call.world.threads.start(hook.channel, name, owner=call.world.bot, announce=False)
     if name is not None:
         raise Refusal(400, 220003, "Webhooks can only create threads in forum channels")
     return hook.channel

@@ -265,7 +265,7 @@ async def test_who_may_speak_where(discord: Discord, shop: Workshop) -> None:
         quiet.set_permissions(shop.guild.everyone, deny=Permission.READ_MESSAGE_HISTORY)
         reply = await rest.post(quiet, content="x", message_reference={"message_id": str(said.id)})
         assert reply.code == 160002
-        assert (await rest.post(shop.ideas, content="x")).code == 50008
+        assert (await rest.post(shop.ideas, content="x")).code == 40058
         shop.ada.user.accepts_dms = False
         assert (await rest.post(shop.ada, content="x")).code == 50007
         shop.guild.me.time_out(60)
@@ -294,7 +294,7 @@ async def test_threads_archive_lock_and_come_back(discord: Discord, shop: Worksh
         with pytest.raises(dpy.HTTPException) as refused:
             await bot.place(thread).get_partial_message(message.id).edit(content="psst")
         assert refused.value.code == 50083
-        discord.world.rooms.set_archived(thread, archived=False, locked=True)
+        discord.world.threads.set_archived(thread, archived=False, locked=True)
         with pytest.raises(dpy.HTTPException) as refused:
             await bot.place(thread).send("again?")
         assert refused.value.code == 160005
