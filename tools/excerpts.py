@@ -1,0 +1,46 @@
+"""The parts of a long text that are about a question: what fits into a result is not simply its beginning."""
+
+import re
+from typing import Final
+
+_WORD: Final = re.compile(r"\w+")
+_PARAGRAPH: Final = re.compile(r"\n\s*\n|\n(?=#)")
+_GAP: Final = "\n[...]\n"
+_LONGEST: Final = 800
+"""Characters of a paragraph that are taken at once: a page without breaks must not crowd out its other parts."""
+
+
+def excerpt(text: str, query: str, *, limit: int) -> str:
+    """At most `limit` characters of `text`: a short beginning, and the paragraphs with most of the query's words.
+
+    They stand in the text's order, with [...] between those that were apart. A word counts more the fewer paragraphs
+    have it.
+    """
+    if len(text) <= limit:
+        return text
+    parts = [part for part in _cut(text) if part]
+    asked = set(_WORD.findall(query.casefold()))
+    words = [asked & set(_WORD.findall(part.casefold())) for part in parts]
+    held = {word: sum(word in each for each in words) for word in asked}
+    weight = [sum(1 / held[word] for word in each) for each in words]
+    order = sorted(range(len(parts)), key=lambda at: (-weight[at], at))
+    if parts and len(parts[0]) <= limit // 4:
+        order = [0, *order]
+    kept: set[int] = set()
+    room = limit
+    for at in order:
+        if at not in kept and len(parts[at]) + len(_GAP) <= room:
+            kept.add(at)
+            room -= len(parts[at]) + len(_GAP)
+    if not kept:
+        return text[:limit]
+    shown = parts[min(kept)]
+    for before, at in zip(sorted(kept), sorted(kept)[1:], strict=False):
+        shown += ("\n" if at == before + 1 else _GAP) + parts[at]
+    return shown
+
+
+def _cut(text: str) -> list[str]:
+    """Paragraphs, the longest of them in pieces."""
+    paragraphs = [part.strip() for part in _PARAGRAPH.split(text)]
+    return [part[at : at + _LONGEST] for part in paragraphs for at in range(0, len(part), _LONGEST)]
