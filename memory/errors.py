@@ -3,7 +3,12 @@
 MemoryFault
 ├── ScopeMissing      (developer) a statement that does not carry its scope
 ├── SchemaFault       (operator) the database is not what this version needs
-└── MemoryRefused     (member, model) a write that memory does not take (I16)
+├── MemoryRefused     (member, model) a write that memory does not take (I16)
+├── LeaseGone         (worker) somebody else has the job: write nothing more (I14)
+└── ModelTrouble      a model gave nothing that can be used
+    ├── ModelAway         (wait) it could not be reached, was busy, or does not serve us; trying later may help
+    ├── QuestionRefused   (split, then park) it refuses this very input: too long, filtered, no usable answer
+    └── WrongVectors      (operator) the vectors are not what the settings say
 """
 
 from collections.abc import Sequence
@@ -36,3 +41,32 @@ class MemoryRefused(MemoryFault):
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
+
+
+class LeaseGone(MemoryFault):
+    """A worker's write matched no row: its lease ran out, and somebody else has the job (I14)."""
+
+
+class ModelTrouble(MemoryFault):
+    """`code` is stable; the message is one plain sentence without secrets and without anybody's words (I13)."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class ModelAway(ModelTrouble):
+    """Trying later may help. `after_s`: how long the endpoint wants to be left alone."""
+
+    def __init__(self, code: str, message: str, *, after_s: float | None = None) -> None:
+        super().__init__(code, message)
+        self.after_s = after_s
+
+
+class QuestionRefused(ModelTrouble):
+    """This input will not do: too_long, filtered, cut, bad_json."""
+
+
+class WrongVectors(ModelTrouble):
+    """wrong_dimension, wrong_count or not_numbers. What came is not stored, and the job is not done."""

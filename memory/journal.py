@@ -96,9 +96,10 @@ async def write_plain(conn: Db, group: Group) -> Written | None:
 
 # One round trip for what most groups need. Each event is kept once, in the order of the group; of those that are new,
 # messages that were never heard of are inserted, the places' marks are raised (how far the journal reaches, and what
-# memory has yet to read: both only rise), and addressed messages wait for the router, whom one notification a commit
-# wakes (I14). What we said ourselves does not raise the journal's mark: what others said just before it may still be on
-# its way here. Rows that several writers may touch are taken in one order everywhere, so that they cannot deadlock.
+# memory has yet to read: both only rise; what comes late is noted, to be read out of turn), and addressed messages wait
+# for the router, whom one notification a commit wakes (I14). What we said ourselves does not raise the journal's mark:
+# what others said just before it may still be on its way here. Rows that several writers may touch are taken in one
+# order everywhere, so that they cannot deadlock.
 # `IN` in a list of columns is looked up in a hash; a join of so few expected rows would compare each with each.
 # What comes back is what is out of the ordinary: events that were there, and versions of messages still to be merged.
 # With $19, where nothing could merge them, such a version undoes the statement by a division by zero.
@@ -143,7 +144,16 @@ WITH given AS MATERIALIZED (
 ), targets AS (
     INSERT INTO ingestion_targets AS t (space_id, place_id, target)
     SELECT space_id, place_id, newest_id FROM newest ORDER BY space_id, place_id
-    ON CONFLICT (space_id, place_id) DO UPDATE SET target = EXCLUDED.target WHERE t.target < EXCLUDED.target
+    ON CONFLICT (space_id, place_id) DO UPDATE SET
+        target = EXCLUDED.target, raised_at = now(),
+        waiting_at = CASE WHEN t.done_target < t.target THEN t.waiting_at ELSE now() END
+    WHERE t.target < EXCLUDED.target
+), late AS (
+    INSERT INTO ingestion_rereads (space_id, place_id, message_id)
+    SELECT n.space_id, n.place_id, n.message_id
+    FROM new n JOIN ingestion_targets t ON t.space_id = n.space_id AND t.place_id = n.place_id
+    WHERE n.kind = 'MESSAGE_CREATE' AND n.message_id < t.target ORDER BY 1, 2, 3
+    ON CONFLICT DO NOTHING
 ), inbox AS (
     INSERT INTO discord_inbox (space_id, place_id, message_id, author_id, reason)
     SELECT space_id, place_id, message_id, author_id, addressed FROM new

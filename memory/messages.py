@@ -9,6 +9,7 @@ from typing import Final
 from memory.database import Db
 from memory.ids import TurnId, snowflake_time
 from memory.incoming import Incoming, MessageGone, MessageSeen
+from memory.tombstones import note_changes
 
 MESSAGE_COLUMNS: Final = """
 unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[],
@@ -42,6 +43,7 @@ ON CONFLICT (space_id, message_id) DO UPDATE SET
     content = EXCLUDED.content, reply_to_id = coalesce(EXCLUDED.reply_to_id, c.reply_to_id), extras = EXCLUDED.extras,
     version_at = EXCLUDED.version_at, edited_at = EXCLUDED.edited_at
 WHERE c.author_id IS NULL OR EXCLUDED.version_at > c.version_at
+RETURNING c.space_id, c.place_id, c.message_id, c.edited_at IS NOT NULL AND c.deleted_at IS NULL AS edited
 """
 
 
@@ -71,7 +73,10 @@ async def merge_messages(conn: Db, waiting: Sequence[MessageSeen]) -> None:
         left = [m for m in left if batch[m.space_id, m.message_id] is not m]
         columns = _columns([batch[key] for key in sorted(batch)])
         await conn.execute(SAVE_REVISIONS_SQL, *columns)
-        await conn.execute(MERGE_MESSAGES_SQL, *columns)
+        merged = await conn.fetch(MERGE_MESSAGES_SQL, *columns)
+        await note_changes(
+            conn, [(row["space_id"], row["place_id"], row["message_id"], "edited") for row in merged if row["edited"]]
+        )
 
 
 # Mark messages deleted, also those that were never seen.
@@ -105,5 +110,6 @@ async def apply_deletes(conn: Db, events: Sequence[Incoming]) -> tuple[TurnId, .
     await conn.execute(
         DELETE_MESSAGES_SQL, spaces, messages, [g.place_id for g in rows], [snowflake_time(g.message_id) for g in rows]
     )
+    await note_changes(conn, [(g.space_id, g.place_id, g.message_id, "deleted") for g in rows])
     turns = await conn.fetch(CANCEL_TURNS_SQL, spaces, messages)
     return tuple(TurnId(row["turn_id"]) for row in turns if row["state"] == "running")

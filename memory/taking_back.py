@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from memory.database import Db
 from memory.ids import UserId
+from memory.tombstones import hide_summaries
 from memory.values import KEEP_REVISION_SQL
 
 Ended = Literal["superseded", "forgotten", "revoked"]
@@ -42,28 +43,6 @@ END_LINKS_SQL: Final = """
 UPDATE memory_links SET state = $2, changed_at = now() WHERE link_id = ANY($1::bigint[]) AND state = 'active'
 """
 
-# Hide the summaries that may hold words of these values' messages, in the order in which the journal takes them.
-HIDE_SUMMARIES_SQL: Final = """
-WITH said AS (
-    SELECT s.space_id, s.place_id, e.message_id
-    FROM memory_evidence e JOIN conversation_summaries s USING (space_id, place_id)
-    WHERE e.memory_id = ANY($1::bigint[])
-), held AS MATERIALIZED (
-    SELECT s.space_id, s.place_id, s.through_id, s.reading_id FROM conversation_summaries s
-    WHERE (s.space_id, s.place_id) IN (SELECT space_id, place_id FROM said)
-    ORDER BY s.space_id, s.place_id FOR UPDATE
-)
-UPDATE conversation_summaries s SET
-    epoch = s.epoch + 1, stale_at = CASE WHEN hit.summarised THEN coalesce(s.stale_at, now()) ELSE s.stale_at END
-FROM (
-    SELECT held.space_id, held.place_id, bool_or(said.message_id <= held.through_id) AS summarised
-    FROM held JOIN said USING (space_id, place_id)
-    GROUP BY held.space_id, held.place_id
-    HAVING bool_or(said.message_id <= greatest(held.through_id, held.reading_id))
-) AS hit
-WHERE s.space_id = hit.space_id AND s.place_id = hit.place_id
-"""
-
 
 async def end_items(conn: Db, memory_ids: Sequence[int], *, state: Ended, by_id: UserId | None = None) -> None:
     """End these active values, and what hangs on them."""
@@ -76,7 +55,7 @@ async def end_items(conn: Db, memory_ids: Sequence[int], *, state: Ended, by_id:
     await conn.execute(DROP_JOBS_SQL, ids)
     links = [row["link_id"] for row in await conn.fetch(LINKS_OF_SQL, ids)]
     await end_links(conn, links, state=state)
-    await conn.execute(HIDE_SUMMARIES_SQL, ids)
+    await hide_summaries(conn, ids)
 
 
 async def end_links(conn: Db, link_ids: Sequence[int], *, state: Ended) -> None:
