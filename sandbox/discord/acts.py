@@ -15,9 +15,9 @@ from .interactions import Interaction, InteractionKind, Modal
 from .invocation import Resolvable, resolved
 from .messages import Attachment, File, Message
 from .options import Filled, Value
-from .people import Member, User
-from .permissions import Permission
-from .places import Channel, Place, Thread
+from .people import Member, Role, User
+from .permissions import Permission, in_guild
+from .places import Channel, Guild, Place, Thread
 from .uses import Use
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ class Acts:
         self, user: User, channel: Channel, line: str, given: Mapping[str, Value], focused: str | None
     ) -> Use:
         name, *words = line.removeprefix("/").split()
-        command = self._world.commands.usable(user, channel, CommandKind.SLASH, name)
-        _must_be_open(user, channel)
+        command = self._usable(user, channel, CommandKind.SLASH, name)
         filled = options.filled(command, words, given, focused=focused)
         self._upload(channel, filled)
         data = _about(command, channel)
@@ -52,6 +51,15 @@ class Acts:
             data["resolved"] = resolved(filled.things, channel)
         kind = InteractionKind.COMMAND if focused is None else InteractionKind.AUTOCOMPLETE
         return await self._use(self._world.interactions.begin(kind, user, channel, data, command=command))
+
+    def _usable(self, user: User, channel: Channel, kind: CommandKind, name: str) -> Command:
+        """The command, in a place where the user can write one: in a locked thread only who manages threads can."""
+        _must_be_person(user)
+        command = self._world.commands.usable(user, channel, kind, name)
+        closed = isinstance(channel, Thread) and channel.locked
+        if closed and Permission.MANAGE_THREADS not in channel.permissions_of(user):
+            raise NotPermitted(f"{channel} is locked")
+        return command
 
     def _upload(self, channel: Channel, filled: Filled) -> None:
         for option, file in filled.files:
@@ -68,8 +76,7 @@ class Acts:
             raise Misuse("a member is clicked in a place: context_menu(name, member, in_=place)")
         else:
             channel, kind = place.as_channel(), CommandKind.USER
-        command = self._world.commands.usable(user, channel, kind, name)
-        _must_be_open(user, channel)
+        command = self._usable(user, channel, kind, name)
         data = {**_about(command, channel), "target_id": str(thing.id), "resolved": resolved([thing], channel)}
         begin = self._world.interactions.begin
         return await self._use(begin(InteractionKind.COMMAND, user, channel, data, command=command, target=thing))
@@ -87,6 +94,7 @@ class Acts:
 
     def _component(self, user: User, message: Message, name: str, kinds: frozenset[Part]) -> Payload:
         """The component as the message now has it. Raises as Invoker says."""
+        _must_be_person(user)
         _must_see(user, message)
         if message.author is not self._world.bot:
             raise Misuse("only the bot's own components tell the bot anything")
@@ -135,6 +143,20 @@ class Acts:
         made.form = modal
         return await self._use(made)
 
+    async def set_command(
+        self, user: User, guild: Guild, name: str, target: Role | Member | Channel, allow: bool | None
+    ) -> None:
+        needed = Permission.MANAGE_GUILD | Permission.MANAGE_ROLES
+        member = guild.members.get(user.id)
+        if member is None or needed not in in_guild(member, self._world.clock.now()):
+            raise NotPermitted(f"{user} cannot manage the integrations of {guild.name}")
+        commands = [*self._world.commands.of(guild.id), *self._world.commands.of(None)]
+        command = next((command for command in commands if command.name == name), None)
+        if command is None:
+            raise Misuse(f"there is no command {name!r} in {guild.name}")
+        self._world.commands.set_permission(command, guild, target, allow)
+        await self._world.breathe()
+
     async def _use(self, interaction: Interaction) -> Use:
         await self._world.breathe()
         return Use(interaction)
@@ -158,10 +180,9 @@ def _must_see(user: User, message: Message) -> None:
         raise NotPermitted(f"{user} does not see that message")
 
 
-def _must_be_open(user: User, channel: Channel) -> None:
-    """In a locked thread only those who manage threads can write a command."""
-    if isinstance(channel, Thread) and channel.locked and Permission.MANAGE_THREADS not in channel.permissions_of(user):
-        raise NotPermitted(f"{channel} is locked")
+def _must_be_person(user: User) -> None:
+    if user.bot:
+        raise Misuse(f"{user} is a bot, and bots use no commands and press no buttons")
 
 
 def _sequence(values: Sequence[Value] | Value) -> list[Value]:

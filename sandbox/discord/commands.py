@@ -228,7 +228,9 @@ class Commands:
             return None if decided else "it is switched off for them"
         if command.needs is None or (command.needs and command.needs in granted):
             return None
-        return "only administrators may" if command.needs == NOTHING else f"{command.needs!r} is missing"
+        if command.needs == NOTHING:
+            return "only administrators may"
+        return " and ".join(str(need.name) for need in Permission if need in command.needs & ~granted) + " is missing"
 
     def _scope(self, guild_id: int | None) -> _Scope:
         return self._scopes.setdefault(guild_id, _Scope())

@@ -200,14 +200,15 @@ class Interactions:
 
     def reply(self, to: Interaction, draft: Draft) -> Message:
         """The first answer as a message."""
-        to.callback = Callback.MESSAGE
-        to.original = self._post(to, self._as_first(to, draft))
-        return to.original
+        return self._first_message(to, Callback.MESSAGE, draft)
 
     def think(self, to: Interaction, draft: Draft) -> Message:
         """The first answer as *is thinking…*, to be edited later. The ephemeral flag is chosen now, and for good."""
-        to.callback = Callback.THINKING
-        to.original = self._post(to, self._as_first(to, replace(draft, flags=draft.flags | LOADING)))
+        return self._first_message(to, Callback.THINKING, replace(draft, flags=draft.flags | LOADING))
+
+    def _first_message(self, to: Interaction, callback: Callback, draft: Draft) -> Message:
+        to.original = self._post(to, self._as_first(to, draft))
+        self.acknowledge(to, callback)
         return to.original
 
     def follow_up(self, to: Interaction, draft: Draft) -> Message:
@@ -220,8 +221,10 @@ class Interactions:
         return message
 
     def acknowledge(self, to: Interaction, callback: Callback) -> None:
-        """The first answer when it is no new message; ``@original`` is then the component's message."""
+        """The first answer was given. Where it is no new message ``@original`` is the component's message."""
         to.callback = callback
+        if to.form is not None:
+            to.form.submitted = True
         if callback in _ON_THE_MESSAGE:
             to.original = to.source
         self._world.changes.happened()
@@ -251,8 +254,7 @@ class Interactions:
             replace(
                 draft,
                 allowed=replace(draft.allowed, replied_user=False),
-                application_id=self._world.application.id,
-                interaction=invocation.metadata(to),
+                interaction=invocation.on_answer(to),
                 seen_by=to.user if draft.flags & EPHEMERAL else None,
             ),
         )
@@ -266,6 +268,10 @@ class Interactions:
     def hidden(self, channel: Channel, user: User) -> list[Message]:
         """The ephemeral messages that a user sees in a place, oldest first."""
         return [m for m in self._hidden.values() if m.channel is channel and m.seen_by is user and not m.deleted]
+
+    def all_hidden(self, channel: Channel) -> list[Message]:
+        """Every ephemeral message of a place, the deleted too; for those who read what happened."""
+        return [message for message in self._hidden.values() if message.channel is channel]
 
     def find(self, interaction: Interaction, message_id: int) -> Message:
         """An answer of the interaction by its id. Raises 404/10008."""

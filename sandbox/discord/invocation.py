@@ -81,6 +81,24 @@ def metadata(of: Interaction) -> Payload:
     return body
 
 
+def on_answer(of: Interaction) -> Payload:
+    """The fields that a message has because it answers an interaction."""
+    application_id = str(of.world.application.id)
+    body: Payload = {
+        "application_id": application_id,
+        "webhook_id": application_id,
+        "interaction_metadata": metadata(of),
+    }
+    if of.command is not None:  # the older field, which Discord still sends for commands
+        body["interaction"] = {
+            "id": str(of.id),
+            "type": int(of.kind),
+            "name": of.command.name,
+            "user": payloads.user(of.user),
+        }
+    return body
+
+
 def resolved(things: Iterable[Resolvable], channel: Channel) -> Payload:
     """The ``resolved`` maps for what a command's options, a context menu or a select name."""
     maps: dict[str, dict[str, Payload]] = {}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .messages import Message
     from .options import Value
-    from .people import Member, User
-    from .places import Place
+    from .people import Member, Role, User
+    from .places import Channel, Guild, Place
     from .uses import ModalShown, Use
 
 
@@ -54,6 +54,15 @@ class Invoker:
     async def submit(self, modal: ModalShown, values: Mapping[str, Value | Sequence[Value]]) -> Use:
         """Fill in a form and send it. Fields are named by custom_id or label; those left out stay as they were."""
         return await self.as_user().world.acts.submit(self.as_user(), modal, values)
+
+    async def sets_command(
+        self, guild: Guild, command: str, target: Role | Member | Channel, *, allow: bool | None
+    ) -> None:
+        """Choose under *Server Settings > Integrations* who may use a command, or where; None takes the choice back.
+
+        It outweighs the command's ``default_member_permissions``. Needs Manage Server and Manage Roles.
+        """
+        await self.as_user().world.acts.set_command(self.as_user(), guild, command, target, allow)
 
     def sees(self, place: Place) -> list[Message]:
         """What stands in a place for them, oldest first: with the ephemeral messages that are theirs."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .clock import created_at
+from .components import texts
 
 if TYPE_CHECKING:
     from .emoji import Emoji
@@ -129,10 +130,8 @@ class Message:
     deleted: bool = False
     past: list[str] = field(default_factory=list[str], repr=False)
     old_edits: list[float] = field(default_factory=list[float], repr=False)
-    application_id: int | None = None
-    """Set on answers to interactions."""
     interaction: Payload | None = field(default=None, repr=False)
-    """What an answer to an interaction says of it (``interaction_metadata``)."""
+    """What an answer to an interaction shows of it; None for every other message."""
     seen_by: User | None = field(default=None, repr=False)
     """The only one who sees an ephemeral message; None for all others. Ephemeral ones stand on no shelf."""
 
@@ -153,6 +152,11 @@ class Message:
     def ephemeral(self) -> bool:
         """Whether only the member who used the command or component sees it."""
         return self.seen_by is not None
+
+    @property
+    def displayed(self) -> str:
+        """The text that people read: the content, or with Components V2 the text displays, a line each."""
+        return self.content or "\n".join(texts(self.components))
 
     @property
     def loading(self) -> bool:

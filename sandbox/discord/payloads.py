@@ -351,8 +351,7 @@ def message(of: Message, *, gateway: bool, nonce: bool = False, quote: bool = Tr
     if of.author.webhook_id is not None:
         body["webhook_id"] = str(of.author.webhook_id)
     if of.interaction is not None:
-        body |= {"application_id": str(of.application_id), "webhook_id": str(of.application_id)}
-        body["interaction_metadata"] = of.interaction
+        body |= of.interaction
     if of.thread is not None and not of.thread.deleted and quote:
         body["thread"] = thread(of.thread)
     if nonce and of.nonce is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .clock import Clock
 from .faults import path_matches
 
-_MAJOR = re.compile(r"/(channels|guilds|webhooks)/(\d+)")
+_MAJOR = re.compile(r"/(?:channels|guilds)/\d+|/(?:webhooks|interactions)/\d+(?:/[^/]+)?")
 
 
 @dataclass(slots=True)
@@ -83,8 +83,11 @@ class Rates:
         """The global limit of the bot (50 a second on Discord)."""
         self._global = Limit(limit, per)
 
-    def count(self, method: str, template: str, path: str) -> Verdict:
-        """Count a request to ``path``, whose route is ``template`` (its bucket's name)."""
+    def count(self, method: str, template: str, path: str, *, by_bot: bool = True) -> Verdict:
+        """Count a request to ``path``, whose route is ``template`` (its bucket's name).
+
+        What is asked without the bot's token, as answers to interactions are, does not count towards its global limit.
+        """
         route = f"{method} {template}"
         bucket = self._names.get(route)
         if bucket is None:
@@ -94,7 +97,7 @@ class Rates:
         window = self._window((bucket, major[0] if major else ""), rule)
         now = self._clock.now()
         resets_at = window.started + rule.per
-        if self._global is not None:
+        if self._global is not None and by_bot:
             shared = self._global_window
             if now >= shared.started + self._global.per:
                 shared.started, shared.used = now, 0

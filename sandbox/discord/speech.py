@@ -63,10 +63,9 @@ class Draft:
     """Whom a message of Discord's own mentions without a word in its text."""
     id: int | None = None
     """Given only for the first message of a forum post, which shares its thread's."""
-    application_id: int | None = None
     interaction: Payload | None = None
     seen_by: User | None = None
-    """These three are for answers to interactions; see Message."""
+    """These two are for answers to interactions; see Message."""
 
 
 class Speech:
@@ -169,7 +168,7 @@ class Speech:
                 if earlier.deleted:
                     raise unknown("Message")
                 return earlier
-        if isinstance(channel, Thread) and draft.application_id is None:
+        if isinstance(channel, Thread) and draft.interaction is None:
             self._world.threads.before_post(channel, draft.author)
         message = self._write(channel, draft)
         if draft.nonce is not None:
@@ -202,7 +201,6 @@ class Speech:
             nonce=draft.nonce,
             flags=draft.flags,
             tts=draft.tts,
-            application_id=draft.application_id,
             interaction=draft.interaction,
             seen_by=draft.seen_by,
         )

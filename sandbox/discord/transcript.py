@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from .components import names
 from .messages import Message
 from .places import Channel
 from .requests import Request
@@ -12,7 +13,8 @@ from .requests import Request
 
 def of_place(place: Channel) -> str:
     """Every message of a place, oldest first, with edits, deletions, reactions and who was pinged."""
-    lines = [_line(message) for message in place.shelf.everything()]
+    said = [*place.shelf.everything(), *place.world.interactions.all_hidden(place)]
+    lines = [_line(message) for message in sorted(said, key=lambda message: message.id)]
     title = str(place) if place.guild is None else f"{place} in {place.guild.name}"
     return "\n".join([title, *(f"  {line}" for line in lines or ["(nothing was said)"])])
 
@@ -36,12 +38,19 @@ def _line(message: Message) -> str:
         marks.append("reactions " + " ".join(f"{r.emoji}x{len(r.users)}" for r in message.reactions.values()))
     if message.pings:
         marks.append(f"pings {message.pings}")
+    if message.seen_by is not None:
+        marks.append(f"only {message.seen_by.display_name} sees it")
+    if message.loading:
+        marks.append("is thinking")
+    held = names(message.components)
+    if held:
+        marks.append("components " + ", ".join(held))
     if message.deleted:
         marks.append("deleted")
     kind = "" if message.kind in (0, 19) else f" <system message {message.kind}>"
     bot = " [bot]" if message.author.bot else ""
     tail = f"  ({'; '.join(marks)})" if marks else ""
-    text = message.content.replace("\n", "\n      ")
+    text = message.displayed.replace("\n", "\n      ")
     return f"{_clock(message.created_at)} {message.author.display_name}{bot}{kind}: {text}{tail}"
 
 

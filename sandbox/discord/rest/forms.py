@@ -16,11 +16,17 @@ from sandbox.discord.permissions import EVERYTHING, Permission
 
 
 class Form:
-    """A JSON object. Readers note what is wrong; ``done`` raises 400/50035 when something was."""
+    """A JSON object. Readers note what is wrong; ``done`` raises 400/50035 when something was.
 
-    def __init__(self, data: Payload, errors: dict[str, object] | None = None) -> None:
+    A nested object's errors are part of the outer one's, and ``done`` on either raises them all.
+    """
+
+    def __init__(
+        self, data: Payload, errors: dict[str, object] | None = None, root: dict[str, object] | None = None
+    ) -> None:
         self.data = data
         self._errors: dict[str, object] = {} if errors is None else errors
+        self._root = self._errors if root is None else root
 
     def has(self, name: str) -> bool:
         return name in self.data
@@ -34,7 +40,7 @@ class Form:
         cast("list[object]", self._errors.setdefault("_errors", [])).append({"code": code, "message": message})
 
     def done(self) -> None:
-        errors = pruned(self._errors)
+        errors = pruned(self._root)
         if errors:
             raise Refusal(400, 50035, "Invalid Form Body", errors)
 
@@ -180,7 +186,7 @@ class Form:
                 name, "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType"
             )
             return None
-        return Form(cast("Payload", value), errors)
+        return Form(cast("Payload", value), errors, self._root)
 
 
 def pruned(errors: dict[str, object]) -> dict[str, object]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from sandbox.discord import payloads
-from sandbox.discord.errors import Refusal
+from sandbox.discord.errors import Refusal, unknown
 from sandbox.discord.events import Payload
 from sandbox.discord.interactions import Callback, Choice, Interaction, callback_kind
 from sandbox.discord.messages import EPHEMERAL, Message
@@ -36,8 +36,6 @@ def answer(call: Call) -> Reply:
     kind = callback_kind(found, number)
     data = form.child("data") or Form({})
     message = _answer(call, form, data, found, kind)
-    if found.form is not None:
-        found.form.submitted = True
     if call.query.get("with_response") not in ("true", "True", "1"):
         return Reply(204)
     return Reply(200, _response(found, kind, message))
@@ -58,10 +56,11 @@ def _answer(call: Call, form: Form, data: Form, to: Interaction, kind: Callback)
         modal = read_modal(data, to)
         form.done()
         to.modal = modal
-    elif kind is Callback.UPDATE and to.source is not None and not to.source.deleted:
-        edit = read_edit(call, data, to.source)
+    elif kind is Callback.UPDATE and to.source is not None:
+        if to.source.deleted:
+            raise unknown("Message")
+        apply(call, data, to.source, read_edit(call, data, to.source))
         interactions.acknowledge(to, kind)
-        apply(call, data, to.source, edit)
         return to.source
     interactions.acknowledge(to, kind)
     return to.source if kind is Callback.ACKNOWLEDGED else None
@@ -86,7 +85,7 @@ def _choices(form: Form, data: Form, to: Interaction) -> list[Choice]:
 
 
 def _focused_kind(to: Interaction) -> object:
-    stack = listed(to.data)
+    stack = [*listed(to.data)]
     while stack:
         option = stack.pop()
         if option.get("focused"):

@@ -127,7 +127,7 @@ class Pipeline:
             route, params = self._router.find(request.method, path)
             if not route.public and request.headers.get(hdrs.AUTHORIZATION) != self._authorization:
                 raise Refusal(401, 0, "401: Unauthorized")
-            verdict = self._rates.count(request.method, route.template, entry.path)
+            verdict = self._rates.count(request.method, route.template, entry.path, by_bot=not route.public)
             headers.update(verdict.headers())
             if verdict.retry_after is not None:
                 headers["Via"] = "1.1 google"
