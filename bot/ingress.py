@@ -213,7 +213,9 @@ class Ingress:
                 ahead = None
                 if batch is None:
                     self._settle_committed()
-                    if self._queue and isinstance(self._queue[0], _Gap):
+                    if not self._queue:
+                        continue
+                    if isinstance(self._queue[0], _Gap):
                         await self._open_gap(self._queue[0])
                         continue
                     batch = await self._next_batch(in_hand)

@@ -132,6 +132,13 @@ async def test_a_future_resolves_after_the_commit_and_the_row_is_there(pool: Poo
     assert await pool.fetchval("SELECT target FROM ingestion_targets") == snowflake(1)
 
 
+async def test_a_writer_with_nothing_to_write_rests(pool: Pool) -> None:
+    """Once all is committed it is drained, and waits without turning the loop round and round."""
+    async with ingress(pool) as (one, _):
+        await put(one, create(1), create(2))
+        assert await one.drain(within_s=5)
+
+
 async def test_the_same_event_by_any_path_has_its_effect_once(pool: Pool) -> None:
     """I2: live, replayed with a new sequence number, in one group or later, and from a backfill."""
     mention: dict[str, Any] = {"mentions": [{"id": str(ME.user_id), "username": "muninn"}]}
