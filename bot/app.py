@@ -16,6 +16,7 @@ from agent.limits import Limits
 from agent.openai_model import OpenAIModel
 from bot.addressing import Identity
 from bot.answer import Answerer, Budgets
+from bot.audiences import Audiences
 from bot.backfill import Backfill
 from bot.gateway import Gateway, point_at
 from bot.ingress import Ingress
@@ -150,6 +151,7 @@ class _Parts:
     wakeups: Wakeups
     backfill: Backfill
     reconciliation: Reconciliation
+    audiences: Audiences
 
 
 def _assemble(
@@ -195,7 +197,8 @@ def _assemble(
         most_places=settings.backfill_places,
     )
     reconciliation = Reconciliation(pool, Standing(rest, me.user_id), every_s=settings.reconcile_s)
-    return _Parts(gateway, ingress, router, worker, wakeups, backfill, reconciliation)
+    audiences = Audiences(pool, wakeups.audiences, poll_s=settings.poll_s)
+    return _Parts(gateway, ingress, router, worker, wakeups, backfill, reconciliation, audiences)
 
 
 def _budgets(settings: Settings) -> Budgets:
@@ -228,6 +231,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "wakeups": parts.wakeups.run,
         "backfill": parts.backfill.run,
         "reconciliation": parts.reconciliation.run,
+        "audiences": parts.audiences.run,
         "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild),
     }
     async with asyncio.TaskGroup() as group:

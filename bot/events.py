@@ -10,16 +10,19 @@ from typing import Final, cast
 
 from bot.addressing import PERSONAL_TYPES, Identity, addressed
 from bot.errors import MalformedDispatch
+from bot.guild_structure import structure
 from bot.payloads import Payload, digest, dump, listed, moment, snowflake, subjects, text, without_secrets
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, UserId, snowflake_time
 from memory.incoming import (
     AuthorKind,
+    GuildsUnconfirmed,
     Incoming,
     MessageGone,
     MessageSeen,
     ReactionAdded,
     ReactionsRemoved,
     Source,
+    Structure,
 )
 
 MOST_EMOJI: Final = 100
@@ -239,7 +242,16 @@ def _by_sequence(dispatch: Dispatch, data: Payload) -> Incoming:
         subject_ids=subjects(kept),
         source=dispatch.source,
         payload=dump(kept),
+        change=_structure(dispatch.kind, data, space_id),
     )
+
+
+def _structure(kind: str, data: Payload, space_id: SpaceId) -> Structure | None:
+    """What it tells of the guild; where that cannot be read, that nobody knows the guild any more (I7)."""
+    try:
+        return structure(kind, data)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return GuildsUnconfirmed((space_id,))
 
 
 def _sequence_key(dispatch: Dispatch) -> str:

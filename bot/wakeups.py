@@ -14,7 +14,7 @@ from memory.database import Connection, is_passing
 
 log = structlog.get_logger(__name__)
 
-CHANNELS: Final = ("muninn_inbox", "muninn_turns")
+CHANNELS: Final = ("muninn_inbox", "muninn_turns", "muninn_audiences")
 RECONNECT_S: Final = 2.0
 ALIVE_EVERY_S: Final = 15.0
 ANSWER_S: Final = 5.0
@@ -26,6 +26,7 @@ class Wakeups:
     def __init__(self, connect: Callable[[], Any], own_backends: Callable[[], frozenset[int]]) -> None:
         self.inbox = asyncio.Event()
         self.turns = asyncio.Event()
+        self.audiences = asyncio.Event()
         self._connect = connect
         self._own_backends = own_backends
 
@@ -51,6 +52,7 @@ class Wakeups:
             # What was notified while nobody listened.
             self.inbox.set()
             self.turns.set()
+            self.audiences.set()
             while not closed.is_set():
                 try:
                     async with asyncio.timeout(ALIVE_EVERY_S):
@@ -62,6 +64,8 @@ class Wakeups:
             conn.terminate()
 
     def _notified(self, _conn: object, backend: int, channel: str, _payload: object) -> None:
-        if backend in self._own_backends():
-            return
-        (self.inbox if channel == "muninn_inbox" else self.turns).set()
+        if channel == "muninn_audiences":
+            # Set by nobody directly: whoever journals what Discord told does not know whether it changed anything.
+            self.audiences.set()
+        elif backend not in self._own_backends():
+            (self.inbox if channel == "muninn_inbox" else self.turns).set()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from memory.audience import Place, Role
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
 
 Source = Literal["gateway", "backfill", "action"]
@@ -59,7 +60,56 @@ class ReactionsRemoved:
     emoji: str | None
 
 
-Change = MessageSeen | MessageGone | ReactionAdded | ReactionsRemoved
+@dataclass(frozen=True, slots=True)
+class GuildTold:
+    """A guild as a whole: all of its roles, channels, and the active threads that we see."""
+
+    space_id: SpaceId
+    roles: tuple[Role, ...]
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GuildsUnconfirmed:
+    """A session began, which will tell of these guilds again: what changed in them meanwhile nobody was told."""
+
+    space_ids: tuple[SpaceId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoleTold:
+    """A role as it is now."""
+
+    space_id: SpaceId
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class RoleGone:
+    """A role was deleted."""
+
+    space_id: SpaceId
+    role_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceTold:
+    """A channel or thread as it is now."""
+
+    space_id: SpaceId
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceGone:
+    """A channel or thread was deleted."""
+
+    space_id: SpaceId
+    place_id: PlaceId
+
+
+Structure = GuildTold | GuildsUnconfirmed | RoleTold | RoleGone | PlaceTold | PlaceGone
+Change = MessageSeen | MessageGone | ReactionAdded | ReactionsRemoved | Structure
 
 
 @dataclass(frozen=True, slots=True)

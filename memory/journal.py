@@ -13,8 +13,9 @@ from asyncpg import DivisionByZeroError
 
 from memory.database import Db
 from memory.ids import TurnId
-from memory.incoming import Incoming, MessageGone, MessageSeen, ReactionAdded, ReactionsRemoved
+from memory.incoming import Incoming, MessageGone, MessageSeen, ReactionAdded, ReactionsRemoved, Structure
 from memory.messages import apply_deletes, merge_messages
+from memory.places import apply_structure
 from memory.reactions import apply_reactions
 
 
@@ -40,7 +41,9 @@ class Group:
     def is_plain(self) -> bool:
         """Whether one statement is likely to do: nothing but new messages of others, and events that change nothing."""
         return self.rows is not None and not any(
-            event.nonce is not None or isinstance(event.change, MessageGone) or event.kind == "MESSAGE_UPDATE"
+            event.nonce is not None
+            or isinstance(event.change, MessageGone | Structure)
+            or event.kind == "MESSAGE_UPDATE"
             for event in self.events
         )
 
@@ -76,6 +79,7 @@ async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
     new = [event for event in kept if (event.space_id, event.key) not in known] if known else kept
     await merge_messages(conn, waiting)
     cancelled = await apply_deletes(conn, new)
+    await apply_structure(conn, new)
     await _settle_echoes(conn, new)
     return Written(frozenset(stale | known), inbox_grew, cancelled)
 
