@@ -1,0 +1,1 @@
+"""Who may see what: worlds at random, and an oracle of their own."""
