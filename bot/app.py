@@ -19,9 +19,11 @@ from bot.answer import Answerer, Budgets
 from bot.audiences import Audiences
 from bot.backfill import Backfill
 from bot.gateway import Gateway, point_at
+from bot.health import Health
 from bot.ingress import Ingress
 from bot.limiter import Limiter, Rates
 from bot.pool import CONNECT_S, POOL_MOST, open_pool
+from bot.readiness import Readiness
 from bot.reconciliation import Reconciliation
 from bot.rest import Rest
 from bot.router import Router
@@ -48,16 +50,34 @@ async def run(settings: Settings, *, ready: asyncio.Event | None = None) -> None
 
     `ready` is set when the gateway's READY is journalled. Raises StartupFault where it cannot run, alone or in a group.
     """
+    readiness = Readiness()
     async with contextlib.AsyncExitStack() as stack:
+        await stack.enter_async_context(_health(settings, readiness))
         endpoints = await stack.enter_async_context(open_services(settings))
         await prepare_database(endpoints.database_url)
         resources = await stack.enter_async_context(_open(settings, endpoints.database_url, endpoints.redis_url))
+        readiness.pool = resources.pool
         point_at(settings.discord_api_url, settings.discord_gateway_url)
         look = asyncio.create_task(_look_around(settings, endpoints.redis_url))
         stack.callback(look.cancel)
         while True:
             # A gateway that lost its shard to another process is made anew, and stands by.
-            await _serve(settings, resources, ready)
+            await _serve(settings, resources, readiness, ready)
+
+
+@contextlib.asynccontextmanager
+async def _health(settings: Settings, readiness: Readiness) -> AsyncGenerator[None]:
+    """The HTTP endpoints, while the block runs, where they are wanted."""
+    if not settings.http_port:
+        yield
+        return
+    health = Health(readiness, host=settings.http_host, port=settings.http_port)
+    task = asyncio.create_task(keep_running("health", health.run), name="health")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +129,31 @@ async def _look_around(settings: Settings, redis_url: str) -> None:
     await look_for_model(settings)
 
 
-async def _serve(settings: Settings, resources: _Resources, ready: asyncio.Event | None) -> None:
+async def _serve(settings: Settings, resources: _Resources, readiness: Readiness, ready: asyncio.Event | None) -> None:
     """Sign in, wait for the shard, and serve it until cancelled or until another process has it."""
     shard = (settings.shard_id, settings.shard_count)
     gateway = Gateway(shard=shard)
     try:
         me = await _sign_in(gateway, settings.discord_token.get_secret_value())
+        readiness.signed_in = True
         lock = ShardLock(resources.connect, me.application_id, settings.shard_id)
         try:
             await lock.take()
+            readiness.holds_shard = True
             parts = _assemble(settings, resources, gateway, me, shard)
+            readiness.is_connected = lambda: gateway.connected and gateway.journalled.is_set()
             life = asyncio.create_task(_live(parts, lock, ready), name="life")
             try:
                 await asyncio.shield(life)
+            except asyncio.CancelledError:
+                readiness.stopping = True
+                raise
             finally:
                 await _shut_down(parts, life, within_s=settings.drain_s)
         finally:
             lock.free()
     finally:
+        readiness.leave()
         await gateway.stop()
 
 

@@ -112,6 +112,22 @@ def doctor(
 
 
 @app.command()
+def health(
+    ready: Annotated[bool, typer.Option("--ready", help="Ask whether it would answer a message now.")] = False,
+) -> None:
+    """Ask the Muninn that runs on this machine whether it is alive. Exit code 0: yes; 1: no, with the reasons."""
+    with _faults_told():
+        from bot.settings import load
+
+        settings = load()
+        from bot.pulse import feel
+
+        well, told = feel(settings.http_host, settings.http_port, "/readyz" if ready else "/healthz")
+        typer.echo(told)
+        raise typer.Exit(0 if well else 1)
+
+
+@app.command()
 def invite() -> None:
     """Print the link at which somebody with Manage Server lets the bot into a guild."""
     with _faults_told():

@@ -113,6 +113,8 @@ class Gateway(discord.Client):
         self._identified_at = -IDENTIFY_EVERY_S
         self._waiting: set[asyncio.Task[None]] = set()
         self._leaving = False
+        # Whether the session lives.
+        self.connected = False
         self._connection_task: asyncio.Task[None] | None = None
         # Set when the first READY of this gateway is committed.
         self.journalled = asyncio.Event()
@@ -148,7 +150,7 @@ class Gateway(discord.Client):
                 # connect() lets everything else out: a frame that is no JSON, a refused first connection, a bug.
                 log.exception("gateway.broken", error=type(error).__name__, retry_in_s=pause_s)
             finally:
-                GATEWAY_UP.set(0)
+                self._note_connected(False)
             if self._leaving or self.is_closed():
                 return
             await self._drop_socket()
@@ -185,6 +187,10 @@ class Gateway(discord.Client):
             await asyncio.sleep(wait_s)
         self._identified_at = time.monotonic()
 
+    async def on_disconnect(self) -> None:
+        """The library lost its connection, and makes a new one by itself."""
+        self._note_connected(False)
+
     async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
         """A handler of a library event failed; said in the log, and the bot goes on."""
         log.exception("gateway.handler_failed", handler=event_method)
@@ -197,6 +203,10 @@ class Gateway(discord.Client):
                     await socket.close(code=4000)
             except (OSError, TimeoutError, aiohttp.ClientError) as error:
                 log.warning("gateway.close_failed", error=type(error).__name__)
+
+    def _note_connected(self, connected: bool) -> None:
+        self.connected = connected
+        GATEWAY_UP.set(int(connected))
 
     def _wrap_parsers(self) -> None:
         parsers = self._connection.parsers
@@ -225,7 +235,7 @@ class Gateway(discord.Client):
     def _put(self, kind: str, data: Any) -> "asyncio.Future[Ack] | None":
         try:
             if kind in ("READY", "RESUMED"):
-                GATEWAY_UP.set(1)
+                self._note_connected(True)
                 log.info("gateway.connected", kind=kind)
             session = session_key(self.ws.session_id or "")
             assert self._accept is not None  # noqa: S101 - serve sets it before it connects

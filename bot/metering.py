@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from agent.contracts import Message, ModelReply, PlannedCall, ToolCall, ToolResult, ToolSpec, ValidCall
 from agent.ports import Model, Toolbox
-from bot.metrics import MODEL_SECONDS, MODEL_TOKENS, STEPS, TOOL_CALLS
+from bot.metrics import MODEL_SECONDS, MODEL_TOKENS, STEPS, TOOL_CALLS, TOOL_SECONDS
 
 
 class MeteredModel:
@@ -45,10 +45,11 @@ class MeteredToolbox:
 
     async def invoke(self, valid: ValidCall, planned: PlannedCall) -> ToolResult:
         """As the toolbox's own."""
-        end = "failed"
+        end, started = "failed", time.perf_counter()
         try:
             result = await self._toolbox.invoke(valid, planned)
             end = "done" if result.ok else "failed"
         finally:
             TOOL_CALLS.labels(valid.spec.name, end).inc()
+            TOOL_SECONDS.labels(valid.spec.name).observe(time.perf_counter() - started)
         return result

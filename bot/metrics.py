@@ -13,6 +13,7 @@ COMMIT_SECONDS: Final = Histogram(
 )
 QUEUE_DEPTH: Final = Gauge("muninn_ingress_queued", "Dispatches that wait for the journal.")
 DATABASE_UP: Final = Gauge("muninn_database_up", "1 while PostgreSQL answers.")
+REDIS_UP: Final = Gauge("muninn_redis_up", "1 while Redis answers; Muninn runs without it.")
 REDIS_ERRORS: Final = Counter("muninn_redis_errors", "Redis calls that failed or were too slow.")
 GATEWAY_UP: Final = Gauge("muninn_gateway_up", "1 while the gateway session lives.")
 GAPS: Final = Counter("muninn_gaps", "Spans that had to be fetched again, by reason.", ["reason"])
@@ -30,8 +31,34 @@ MODEL_SECONDS: Final = Histogram(
     "muninn_model_seconds", "Seconds of one model call.", buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120)
 )
 MODEL_TOKENS: Final = Counter("muninn_model_tokens", "Tokens by the provider's count, prompt or completion.", ["kind"])
+TOOL_SECONDS: Final = Histogram(
+    "muninn_tool_seconds",
+    "Seconds of one call of a tool.",
+    ["tool"],
+    buckets=(0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20),
+)
 TOOL_CALLS: Final = Counter("muninn_tool_calls", "Calls of tools, by tool and end: done, failed.", ["tool", "end"])
 RECEIPTS: Final = Counter(
     "muninn_action_receipts", "External effects by action and end: applied, refused, unknown.", ["action", "end"]
 )
 TURNS_RUNNING: Final = Gauge("muninn_turns_running", "Turns that this process works on.")
+
+# Counted in the tables when they are asked for (bot.backlog), so that they hold for all processes together.
+INBOX_WAITING: Final = Gauge("muninn_inbox_waiting", "Addressed messages that wait for the router.")
+TURNS_QUEUED: Final = Gauge("muninn_turns_queued", "Turns that wait for a worker.")
+QUEUE_OLDEST: Final = Gauge("muninn_queue_oldest_seconds", "Seconds that the oldest of both has waited.")
+TURNS_BEGUN: Final = Gauge("muninn_turns_begun", "Turns that some process has begun and not ended.")
+LEASE_OVERDUE: Final = Gauge("muninn_lease_overdue_seconds", "Seconds since the first lapsed lease of a turn ran out.")
+GAPS_OPEN: Final = Gauge("muninn_gaps_open", "Spans of messages that are still to be fetched.")
+GAP_OLDEST: Final = Gauge("muninn_gap_oldest_seconds", "Seconds since the oldest of them was opened.")
+PARKED: Final = Gauge("muninn_parked_events", "Events that could not be journalled.")
+RECEIPTS_OPEN: Final = Gauge("muninn_receipts_open", "Effects of which it is not known whether Discord did them.")
+RECEIPT_OLDEST: Final = Gauge("muninn_receipt_oldest_seconds", "Seconds since the oldest of them was intended.")
+PLACES_UNREAD: Final = Gauge("muninn_memory_places_waiting", "Places with messages that memory has yet to read.")
+
+LOOP_LAG: Final = Histogram(
+    "muninn_loop_lag_seconds",
+    "Seconds by which the event loop was late, looked at once a second.",
+    buckets=(0.005, 0.02, 0.05, 0.1, 0.25, 1, 5),
+)
+BUILD: Final = Gauge("muninn_build_info", "1; the label is the version.", ["version"])

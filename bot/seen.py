@@ -11,7 +11,7 @@ from typing import Final, cast
 import structlog
 from redis.asyncio import Redis
 
-from bot.metrics import REDIS_ERRORS
+from bot.metrics import REDIS_ERRORS, REDIS_UP
 from memory.database import Db
 
 log = structlog.get_logger(__name__)
@@ -65,6 +65,7 @@ class Seen:
         except Exception as error:  # whatever is wrong with Redis, the journal goes on
             self._pause(error)
             return frozenset()
+        REDIS_UP.set(1)
         return frozenset(key for key in keys if key in known) if known else frozenset()
 
     async def note(self, keys: Sequence[str]) -> None:
@@ -76,8 +77,11 @@ class Seen:
                 await self._redis.eval(_NOTE, 0, self._prefix, _BETWEEN.join(keys), str(KEEP_S))
         except Exception as error:
             self._pause(error)
+        else:
+            REDIS_UP.set(1)
 
     def _pause(self, error: Exception) -> None:
         REDIS_ERRORS.inc()
+        REDIS_UP.set(0)
         log.warning("redis.away", error=f"{type(error).__name__}: {error}", retry_in_s=PAUSE_S)
         self._paused_until = time.monotonic() + PAUSE_S

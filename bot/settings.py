@@ -133,6 +133,14 @@ class Settings(BaseSettings):
     backfill_messages: Count = Field(default=500, description="Messages fetched again after a gap, for each place.")
     backfill_places: Count = Field(default=200, description="Places fetched again after a gap.")
 
+    http_host: Annotated[str, Field(min_length=1)] = Field(
+        default="127.0.0.1",
+        description="Where /healthz, /readyz and /metrics are served; `0.0.0.0` in a container that others ask.",
+    )
+    http_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        default=8741, description="Their port; 0 serves them nowhere."
+    )
+
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="The least that is logged."
     )

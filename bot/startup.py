@@ -16,6 +16,7 @@ import structlog
 
 from bot.errors import DatabaseUnfit, DatabaseUnreachable, DiscordRefused, StartupFault
 from bot.logs import hide
+from bot.metrics import REDIS_UP
 from bot.settings import Settings
 from memory.errors import SchemaFault
 from migrations.runner import Applied, migrate, verify
@@ -152,7 +153,9 @@ async def look_for_redis(redis_url: str) -> bool:
     try:
         async with asyncio.timeout(LOOK_WITHIN_S):
             await client.execute_command("PING")
+        REDIS_UP.set(1)
     except (redis.exceptions.RedisError, OSError, TimeoutError) as exc:
+        REDIS_UP.set(0)
         log.warning(
             "startup.redis_unreachable",
             reason=f"Redis at {place_of(redis_url)} cannot be reached ({hide(str(exc)) or 'no answer'}); Muninn goes "

@@ -117,7 +117,7 @@ async def _launch(environment: Mapping[str, str], sink: IO[bytes]) -> asyncio.su
         "run",
         # It ends when we do, also when we are killed: the pipe closes.
         "--while-stdin-open",
-        env={**os.environ, **environment, "MUNINN_LOG_FORMAT": "console"},
+        env={**os.environ, **environment, "MUNINN_LOG_FORMAT": "console", "MUNINN_HTTP_PORT": "0"},
         stdin=asyncio.subprocess.PIPE,
         stdout=sink,
         stderr=sink,

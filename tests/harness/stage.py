@@ -51,6 +51,7 @@ class Stage:
             "turn_lease_s": 3.0,
             "turn_heartbeat_s": 0.5,
             "drain_s": 3.0,
+            "http_port": 0,
         }
         return Settings(**{**fields, **overrides})
 

@@ -31,6 +31,7 @@ async def _run(stage: Stage, *, until: str | None = None, **environment: str) ->
         "MUNINN_OPENAI_API_KEY": stage.model.api_key,
         "MUNINN_MODEL": stage.model.name,
         "MUNINN_LOG_FORMAT": "json",
+        "MUNINN_HTTP_PORT": "0",
         **environment,
     }
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MUNINN_", "OPENAI_"))}
