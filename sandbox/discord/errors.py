@@ -7,8 +7,13 @@ SandboxError
     └── NotPermitted a member of the world lacks the permission for what the test made it do
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .permissions import Permission
 
 # Codes of https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
 UNKNOWN: Final[Mapping[str, int]] = {
@@ -36,12 +41,20 @@ class SandboxError(Exception):
 class Refusal(SandboxError):
     """An HTTP error answer with Discord's JSON body."""
 
-    def __init__(self, status: int, code: int, message: str, errors: Mapping[str, object] | None = None) -> None:
+    def __init__(
+        self, status: int, code: int, message: str, errors: Mapping[str, object] | None = None, *, hint: str = ""
+    ) -> None:
         super().__init__(f"{status} {code}: {message}")
         self.status = status
         self.code = code
         self.message = message
         self.errors = errors
+        self.hint = hint
+        """What Discord does not say, for whoever reads a failed test."""
+
+    @property
+    def words(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
 
     def body(self) -> dict[str, object]:
         body: dict[str, object] = {"message": self.message, "code": self.code}
@@ -76,8 +89,8 @@ def missing_access() -> Refusal:
     return Refusal(403, 50001, "Missing Access")
 
 
-def missing_permissions() -> Refusal:
-    return Refusal(403, 50013, "Missing Permissions")
+def missing_permissions(need: Permission | None = None) -> Refusal:
+    return Refusal(403, 50013, "Missing Permissions", hint="" if need is None else str(need.name))
 
 
 def invalid_form(field: str, code: str, message: str) -> Refusal:

@@ -208,7 +208,7 @@ class Layout:
         if Permission.VIEW_CHANNEL not in granted:
             raise missing_access()
         if need not in granted:
-            raise missing_permissions()
+            raise missing_permissions(need)
 
     def _check_room(self, guild: Guild, parent: Channel | None) -> None:
         if len(guild.channels) >= MAX_CHANNELS:

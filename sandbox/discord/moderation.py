@@ -12,20 +12,25 @@ from typing import TYPE_CHECKING, Final
 
 from . import payloads, ranks
 from .audit import Action, changes_between
-from .clock import iso
+from .clock import created_at, iso
 from .errors import Refusal, invalid_form, missing_permissions, unknown
+from .messages import THREAD_STARTER
 from .permissions import EVERYTHING, Permission, in_guild, of_roles
 
 if TYPE_CHECKING:
     from .events import Payload
+    from .messages import Message
     from .people import Member, User
-    from .places import Guild
+    from .places import Channel, Guild
     from .world import World
 
 MAX_TIMEOUT_SECONDS: Final = 28 * 86_400
 MAX_DELETE_SECONDS: Final = 7 * 86_400
 MAX_BULK_BAN: Final = 200
 MAX_NICK: Final = 32
+BULK_SECONDS: Final = 14 * 86_400
+UNDELETABLE: Final = frozenset({1, 2, 3, 4, 5, THREAD_STARTER})
+"""https://discord.com/developers/docs/resources/message#message-object-message-types"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,43 @@ class Moderation:
         member.nick = nick or None
         self._world.memberships.changed(member)
         self._log_update(member, before, {"nick": member.nick}, by, reason)
+
+    def delete(self, message: Message, *, by: User, reason: str | None = None) -> None:
+        """One's own, or with Manage Messages anybody's. Raises 50021 for what cannot be deleted."""
+        channel = message.channel
+        if message.kind in UNDELETABLE:
+            raise Refusal(403, 50021, "Cannot execute action on a system message")
+        self._world.threads.must_not_be_shut(channel, by)
+        if message.author is not by:
+            self._must_manage(channel, by)
+        self._world.speech.delete(message)
+        if channel.guild is not None and message.author is not by:
+            options: Payload = {"channel_id": str(channel.id), "count": "1"}
+            self._world.audit.record(
+                channel.guild, Action.MESSAGE_DELETE, by, message.author.id, options=options, reason=reason
+            )
+
+    def delete_many(self, channel: Channel, ids: Sequence[int], *, by: User, reason: str | None = None) -> None:
+        """Several of one channel by one event. Raises 50034 if one is older than two weeks; unknown ids do nothing."""
+        self._must_manage(channel, by)
+        self._world.threads.must_not_be_shut(channel, by)
+        if len(set(ids)) != len(ids):
+            raise invalid_form("messages", "SET_TYPE_ALREADY_CONTAINS_VALUE", "The set already contains this value")
+        if any(created_at(i) < self._world.clock.now() - BULK_SECONDS for i in ids):
+            raise Refusal(400, 50034, "You can only bulk delete messages that are under 14 days old.")
+        found = [message for message in (channel.shelf.get(i) for i in ids) if message is not None]
+        self._world.speech.delete_bulk(channel, found)
+        if channel.guild is not None:
+            options: Payload = {"count": str(len(found))}
+            self._world.audit.record(
+                channel.guild, Action.MESSAGE_BULK_DELETE, by, channel.id, options=options, reason=reason
+            )
+
+    def _must_manage(self, channel: Channel, by: User) -> None:
+        if channel.is_dm:
+            raise Refusal(403, 50003, "Cannot execute action on a DM channel")
+        if Permission.MANAGE_MESSAGES not in channel.permissions_of(by):
+            raise missing_permissions(Permission.MANAGE_MESSAGES)
 
     def check_time_out(self, member: Member, until: float | None, by: Member) -> None:
         """Raises 50013 for who may not, 50035 for more than 28 days. Administrators are out of reach for everybody."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .errors import Misuse, NotPermitted, missing_permissions
+from .errors import Misuse, NotPermitted, Refusal, missing_permissions
 from .fields import RoleFields
 from .invoking import Invoker
 from .permissions import NOTHING, Permission, in_guild
+from .powers import Powers
 
 if TYPE_CHECKING:
     from .events import Payload
@@ -78,27 +80,30 @@ class User(Invoker):
     async def edits(self, message: Message, text: str) -> Message:
         """Replace the text of an own message; returns the same message. NotPermitted for somebody else's."""
         self._own(message)
+        with self._as_discord_lets(f"edit a message in {message.channel}"):
+            self.world.threads.must_be_open(message.channel, self)
         self.world.speech.edit(message, content=text)
         await self.world.breathe()
         return message
 
     async def deletes(self, message: Message) -> None:
         """Delete an own message, or with Manage Messages anybody's."""
-        if message.author is not self:
-            self._must(message.channel, Permission.MANAGE_MESSAGES)
-        self.world.speech.delete(message)
+        with self._as_discord_lets(f"delete a message of {message.author.display_name}"):
+            self.world.moderation.delete(message, by=self)
         await self.world.breathe()
 
     async def bulk_deletes(self, messages: Sequence[Message]) -> None:
         """Delete several messages of one channel by one event, as a moderation bot does."""
         if not messages:
             raise Misuse("bulk_deletes needs at least one message")
-        self._must(messages[0].channel, Permission.MANAGE_MESSAGES)
-        self.world.speech.delete_bulk(messages[0].channel, messages)
+        with self._as_discord_lets("delete many messages"):
+            self.world.moderation.delete_many(messages[0].channel, [message.id for message in messages], by=self)
         await self.world.breathe()
 
     async def reacts(self, message: Message, emoji: str) -> None:
-        self._must(message.channel, Permission.ADD_REACTIONS)
+        """With an emoji that others reacted with already, Add Reactions is not needed."""
+        with self._as_discord_lets(f"react in {message.channel}"):
+            self.world.speech.must_react(self, message, emoji)
         self.world.speech.react(message, self, emoji)
         await self.world.breathe()
 
@@ -121,7 +126,8 @@ class User(Invoker):
         self, origin: Channel | Message, name: str, *, text: str | None = None, private: bool = False
     ) -> Thread:
         """Open a thread on a message or in a channel, and with ``text`` post the first message in it."""
-        thread = self.world.threads.start(origin, name, owner=self, private=private)
+        with self._as_discord_lets("start a thread"):
+            thread = self.world.threads.start(origin, name, owner=self, private=private)
         if text is not None:
             await self.says(thread, text)
         await self.world.breathe()
@@ -132,6 +138,13 @@ class User(Invoker):
             raise NotPermitted(f"{self.display_name} cannot edit a message of {message.author.display_name}")
         if message.deleted:
             raise Misuse("that message is deleted")
+
+    @contextmanager
+    def _as_discord_lets(self, deed: str) -> Generator[None]:
+        try:
+            yield
+        except Refusal as refused:
+            raise NotPermitted(f"{self.display_name} cannot {deed}: {refused.words}") from refused
 
     def _must(self, channel: Channel, need: Permission) -> None:
         if channel.guild is not None and need not in channel.permissions_of(self):
@@ -155,6 +168,11 @@ class Role:
     bot_id: int | None = None
 
     @property
+    def overwrite_kind(self) -> int:
+        """How a channel's overwrite names what it is for: 0 is a role."""
+        return 0
+
+    @property
     def mention(self) -> str:
         return "@everyone" if self.id == self.guild.id else f"<@&{self.id}>"
 
@@ -173,7 +191,7 @@ class Role:
 
 
 @dataclass(slots=True, eq=False)
-class Member(Invoker):
+class Member(Invoker, Powers):
     """A user in a guild. Speaking, editing and so on are the user's; see User."""
 
     user: User
@@ -209,7 +227,7 @@ class Member(Invoker):
     def must(self, need: Permission) -> None:
         """Raises the Refusal 50013 without a permission in the guild."""
         if need not in self.permissions:
-            raise missing_permissions()
+            raise missing_permissions(need)
 
     def dm(self) -> Channel:
         """See User.dm."""
@@ -220,6 +238,14 @@ class Member(Invoker):
 
     def as_user(self) -> User:
         return self.user
+
+    def as_member(self) -> Member:
+        return self
+
+    @property
+    def overwrite_kind(self) -> int:
+        """How a channel's overwrite names what it is for: 1 is a member."""
+        return 1
 
     async def says(
         self,

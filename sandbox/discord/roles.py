@@ -31,9 +31,18 @@ class Roles:
         self._world = world
 
     def create(
-        self, guild: Guild, fields: RoleFields, *, position: int, by: Member | None = None, reason: str | None = None
+        self,
+        guild: Guild,
+        fields: RoleFields,
+        *,
+        position: int = 1,
+        by: Member | None = None,
+        reason: str | None = None,
     ) -> Role:
-        """A new role. Without permissions of its own it has those of @everyone, without a name *new role*."""
+        """A new role at position 1, below all older ones there, or by fiat at another.
+
+        Without permissions of its own it has those of @everyone, without a name *new role*.
+        """
         granted = guild.everyone.permissions if fields.permissions is None else fields.permissions
         if by is not None:
             by.must(Permission.MANAGE_ROLES)
@@ -83,6 +92,7 @@ class Roles:
         for role, was in before.items():
             if role.position != was:
                 self._world.publish("GUILD_ROLE_UPDATE", _body(role), guild=guild)
+            if role in positions:
                 self._log(Action.ROLE_UPDATE, role, {"position": was}, {"position": role.position}, by, reason)
 
     def delete(self, role: Role, *, by: Member | None = None, reason: str | None = None) -> None:

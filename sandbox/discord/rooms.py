@@ -93,7 +93,7 @@ class Rooms:
         )
         apply(channel, settings)
         # In a category a channel begins in step with it, unless it is given overwrites of its own.
-        begins_with = parent.overwrites.values() if overwrites is None and parent is not None else overwrites or ()
+        begins_with = parent.overwrites.values() if parent is not None and not overwrites else overwrites or ()
         channel.overwrites = {overwrite.target_id: overwrite for overwrite in begins_with}
         guild.channels[channel.id] = channel
         self._world.channels[channel.id] = channel

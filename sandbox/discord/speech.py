@@ -95,7 +95,7 @@ class Speech:
             try:
                 self.must_speak(author, channel)
             except Refusal as refused:
-                raise NotPermitted(f"{author} cannot speak in {channel}: {refused.message}") from refused
+                raise NotPermitted(f"{author} cannot speak in {channel}: {refused.words}") from refused
         draft = Draft(
             author,
             text,
@@ -132,7 +132,7 @@ class Speech:
         allowed = channel.permissions_of(author)
         need = Permission.SEND_MESSAGES_IN_THREADS if isinstance(channel, Thread) else Permission.SEND_MESSAGES
         if need not in allowed:
-            raise missing_permissions()
+            raise missing_permissions(need)
         if isinstance(channel, Thread) and channel.locked and Permission.MANAGE_THREADS not in allowed:
             if channel.archived:
                 raise Refusal(400, 50083, "Thread is archived")
@@ -278,6 +278,24 @@ class Speech:
         if emoji is None:
             raise Refusal(400, 10014, "Unknown Emoji")
         return emoji
+
+    def must_react(self, who: User, message: Message, text: str) -> None:
+        """Raises 50083 in an archived thread, 50013 without the permission.
+
+        A kind of emoji that is already there needs no permission to add reactions, only to read the history.
+        """
+        channel = message.channel
+        if isinstance(channel, Thread) and channel.archived:
+            raise Refusal(400, 50083, "Thread is archived")
+        if channel.guild is None:
+            return
+        allowed = channel.permissions_of(who)
+        if Permission.VIEW_CHANNEL not in allowed:
+            raise missing_access()
+        is_new = self.known_emoji(channel, text).key not in message.reactions
+        need = Permission.READ_MESSAGE_HISTORY | (Permission.ADD_REACTIONS if is_new else Permission(0))
+        if need not in allowed:
+            raise missing_permissions(need)
 
     def react(self, message: Message, who: User, text: str) -> None:
         """Raises Refusal 10014 for no emoji, 30010 for a 21st kind of it."""

@@ -192,6 +192,24 @@ class Threads:
             }
             self._world.publish("THREAD_MEMBER_UPDATE", body, guild=thread.guild, channel=thread)
 
+    def must_be_open(self, place: Channel, by: User) -> None:
+        """For editing messages. Raises 50083 in an archived thread, 160005 in a locked one for who does not manage."""
+        if not isinstance(place, Thread):
+            return
+        if place.archived:
+            raise Refusal(400, 50083, "Thread is archived")
+        if place.locked and Permission.MANAGE_THREADS not in place.permissions_of(by):
+            raise Refusal(400, 160005, "Thread is locked")
+
+    def must_not_be_shut(self, place: Channel, by: User) -> None:
+        """For deleting messages, which goes in an archived thread and in a locked one, but not in one that is both.
+
+        https://discord.com/developers/docs/topics/threads#locked-threads
+        """
+        shut = isinstance(place, Thread) and place.archived and place.locked
+        if shut and Permission.MANAGE_THREADS not in place.permissions_of(by):
+            raise Refusal(400, 50083, "Thread is archived")
+
     def changed(self, thread: Thread) -> None:
         self._world.publish("THREAD_UPDATE", payloads.thread(thread), guild=thread.guild, channel=thread)
 

@@ -72,7 +72,13 @@ def bulk(call: Call) -> Reply:
 
 
 def _delete_seconds(call: Call) -> int:
-    """How far back messages go with the ban; days are the older way to say it."""
+    """How far back messages go with the ban; days are the older way to say it.
+
+    The documentation has them in the body, discord.py in the query.
+    """
+    for name in ("delete_message_days", "delete_message_seconds"):
+        if name in call.query:
+            call.form.data[name] = call.query[name]
     days = call.form.integer("delete_message_days", most=7)
     seconds = call.form.integer("delete_message_seconds", most=MAX_DELETE_SECONDS)
     return (days or 0) * 86_400 if seconds is None else seconds

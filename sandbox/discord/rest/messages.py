@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from sandbox.discord import payloads
-from sandbox.discord.clock import created_at
-from sandbox.discord.errors import Refusal, invalid_form, missing_permissions
-from sandbox.discord.messages import SUPPRESS_EMBEDS, THREAD_STARTER, Message
+from sandbox.discord.errors import Refusal, invalid_form, missing_access, missing_permissions
+from sandbox.discord.messages import SUPPRESS_EMBEDS, Message
 from sandbox.discord.permissions import Permission
-from sandbox.discord.places import Channel, Thread
+from sandbox.discord.places import Channel
 
 from .drafts import draft_from
 from .edits import apply, read_edit
@@ -17,10 +16,8 @@ from .router import Call, Reply, Routes
 
 routes = Routes()
 _HOUR: Final = 3600
-_TWO_WEEKS: Final = 14 * 24 * 3600
 OLD_EDITS_PER_HOUR: Final = 10
 """Edits of a message older than an hour before 30046. Discord does not publish its number."""
-_UNDELETABLE: Final = frozenset({1, 2, 3, 4, 5, THREAD_STARTER})
 
 
 @routes.post("/channels/{channel_id}/messages")
@@ -40,6 +37,7 @@ def history(call: Call) -> Reply:
     before, after, around = (call.query_id(name) for name in ("before", "after", "around"))
     if sum(bound is not None for bound in (before, after, around)) > 1:
         raise invalid_form("before", "MUTUALLY_EXCLUSIVE", "Only one of before, after and around may be given")
+    _must_be_let_in(call, channel)
     if not call.may(channel, Permission.READ_MESSAGE_HISTORY):
         return Reply(200, [])
     if after is not None:
@@ -54,9 +52,16 @@ def history(call: Call) -> Reply:
 @routes.get("/channels/{channel_id}/messages/{message_id}")
 def get(call: Call) -> Reply:
     channel = call.channel()
+    _must_be_let_in(call, channel)
     if not call.may(channel, Permission.READ_MESSAGE_HISTORY):
         raise missing_permissions()
     return Reply(200, _shown(call.message(channel)))
+
+
+def _must_be_let_in(call: Call, channel: Channel) -> None:
+    """What is written in a voice channel is read by those who can connect."""
+    if channel.is_vocal and not call.may(channel, Permission.CONNECT):
+        raise missing_access()
 
 
 @routes.patch("/channels/{channel_id}/messages/{message_id}")
@@ -64,8 +69,7 @@ def edit(call: Call) -> Reply:
     channel = call.channel()
     message = call.message(channel)
     form, own = call.form, message.author is call.world.bot
-    if isinstance(channel, Thread) and channel.archived:
-        raise Refusal(400, 50083, "Thread is archived")
+    call.world.threads.must_be_open(channel, call.world.bot)
     asked = read_edit(call, form, message)
     if not own:
         _only_suppresses(call, channel, message, asked.flags)
@@ -98,34 +102,17 @@ def _spare_old(call: Call, message: Message) -> None:
 def delete(call: Call) -> Reply:
     channel = call.channel()
     message = call.message(channel)
-    if message.kind in _UNDELETABLE:
-        raise Refusal(403, 50021, "Cannot execute action on a system message")
-    if message.author is not call.world.bot:
-        if channel.is_dm:
-            raise Refusal(403, 50003, "Cannot execute action on a DM channel")
-        if not call.may(channel, Permission.MANAGE_MESSAGES):
-            raise missing_permissions()
-    call.world.speech.delete(message)
+    call.world.moderation.delete(message, by=call.world.bot, reason=call.reason)
     return Reply(204)
 
 
 @routes.post("/channels/{channel_id}/messages/bulk-delete")
 def bulk_delete(call: Call) -> Reply:
-    """2 to 100 messages, none older than two weeks; ids that are not here any more are passed over."""
+    """2 to 100 ids; those that are not here any more count, and are passed over."""
     channel = call.channel()
-    if channel.is_dm:
-        raise Refusal(403, 50003, "Cannot execute action on a DM channel")
-    if not call.may(channel, Permission.MANAGE_MESSAGES):
-        raise missing_permissions()
     ids = call.form.snowflakes("messages", most=100, least=2)
     call.form.done()
-    if len(set(ids)) != len(ids):
-        raise invalid_form("messages", "SET_TYPE_ALREADY_CONTAINS_VALUE", "The set already contains this value")
-    if any(created_at(i) < call.world.clock.now() - _TWO_WEEKS for i in ids):
-        text = "You can only bulk delete messages that are under 14 days old."
-        raise Refusal(400, 50034, text)
-    found = [message for message in (channel.shelf.get(i) for i in ids) if message is not None]
-    call.world.speech.delete_bulk(channel, found)
+    call.world.moderation.delete_many(channel, ids, by=call.world.bot, reason=call.reason)
     return Reply(204)
 
 

@@ -28,13 +28,8 @@ def _must_moderate(call: Call, message: Message) -> None:
 
 @routes.put(_ONE + "/@me")
 def add(call: Call) -> Reply:
-    """A kind of emoji that is already there needs no permission to add reactions, only to read the history."""
     message = _message(call)
-    if not call.may(message.channel, Permission.READ_MESSAGE_HISTORY):
-        raise missing_permissions()
-    emoji = call.world.speech.known_emoji(message.channel, call.params["emoji"])
-    if emoji.key not in message.reactions and not call.may(message.channel, Permission.ADD_REACTIONS):
-        raise missing_permissions()
+    call.world.speech.must_react(call.world.bot, message, call.params["emoji"])
     call.world.speech.react(message, call.world.bot, call.params["emoji"])
     return Reply(204)
 

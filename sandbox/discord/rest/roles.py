@@ -41,9 +41,8 @@ def role(call: Call) -> Reply:
 
 @routes.post("/guilds/{guild_id}/roles")
 def create(call: Call) -> Reply:
-    """A role made over REST stands at the bottom, just above @everyone."""
     guild, fields = call.guild(), _fields(call)
-    made = call.world.roles.create(guild, fields, position=1, by=call.me(guild), reason=call.reason)
+    made = call.world.roles.create(guild, fields, by=call.me(guild), reason=call.reason)
     return Reply(200, payloads.role(made))
 
 
