@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 import discord
 from discord.http import Route
 
-from bot.errors import ReadFailed, ReadFault, ReadRefused
+from bot.errors import ReadFault, ReadRefused
 from bot.payloads import listed, moment, snowflake
-from bot.rest import Reads
+from bot.rest import Reads, parsed
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
 
 T = TypeVar("T")
@@ -172,6 +172,10 @@ class Facts:
         """All channels of the guild, without threads; empty in a direct conversation."""
         return await self._once("channels", self._fetch_channels)
 
+    def note(self, place: PlaceFacts) -> None:
+        """Take a place as known: it came with another answer of the same decision."""
+        self._known[("place", place.place_id)] = place
+
     async def member(self, user_id: UserId) -> MemberFacts | None:
         """The member; None if they are not in the guild, or the space is none."""
         return await self._once(("member", user_id), lambda: self._fetch_member(user_id))
@@ -223,25 +227,25 @@ class Facts:
 
     async def _fetch_place(self, place_id: PlaceId) -> PlaceFacts | None:
         body = await self._get(Route("GET", "/channels/{channel_id}", channel_id=place_id))
-        return None if body is None else _read(place_facts, body)
+        return None if body is None else parsed(place_facts, body)
 
     async def _fetch_channels(self) -> tuple[PlaceFacts, ...]:
         body = await self._get(Route("GET", "/guilds/{guild_id}/channels", guild_id=self._space_id))
-        found = () if body is None else tuple(_read(place_facts, each) for each in _read(listed, body))
+        found = () if body is None else tuple(parsed(place_facts, each) for each in parsed(listed, body))
         for each in found:
-            self._known.setdefault(("place", each.place_id), each)
+            self.note(each)
         return found
 
     async def _fetch_guild(self) -> _Guild | None:
         body = await self._get(Route("GET", "/guilds/{guild_id}", guild_id=self._space_id))
-        return None if body is None else _read(_guild, body)
+        return None if body is None else parsed(_guild, body)
 
     async def _fetch_member(self, user_id: UserId) -> MemberFacts | None:
         route = Route("GET", "/guilds/{guild_id}/members/{user_id}", guild_id=self._space_id, user_id=user_id)
         body, guild = await _both(self._get(route), self._once("guild", self._fetch_guild))
         if body is None or guild is None:
             return None
-        return _read(lambda data: _member(data, guild, self._space_id), body)
+        return parsed(lambda data: _member(data, guild, self._space_id), body)
 
     async def _fetch_joined(self, user_id: UserId, thread_id: PlaceId) -> bool:
         path = "/channels/{channel_id}/thread-members/{user_id}"
@@ -305,14 +309,6 @@ async def _both(first: Awaitable[Any], second: Awaitable[T]) -> tuple[Any, T]:
 
 async def _awaited(work: Awaitable[T]) -> T:
     return await work
-
-
-def _read(parse: Callable[[Any], T], body: Any) -> T:
-    """What `parse` makes of an answer. Raises ReadFailed for what is not what Discord sends."""
-    try:
-        return parse(body)
-    except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
-        raise ReadFailed("bad_answer") from error
 
 
 def place_facts(data: Json) -> PlaceFacts:

@@ -6,8 +6,8 @@ Writes and reads share it, so that a time in which Discord wants to be left alon
 import asyncio
 import math
 import time
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 import aiohttp
 import discord
@@ -17,6 +17,8 @@ from discord.http import HTTPClient, Route
 from agent.deadline import bounded
 from agent.errors import DeadlinePassed
 from bot.errors import ReadFailed, ReadRefused, WriteInDoubt, WriteRefused
+
+T = TypeVar("T")
 
 ATTEMPT_S: Final = 15.0
 """Seconds for one request; a stalled one is sent again, and its nonce keeps it single."""
@@ -104,6 +106,14 @@ class Reads:
         except WriteInDoubt as doubt:
             raise ReadFailed(doubt.cause, doubt.retry_after_s) from doubt
         raise AssertionError("stamina ends with a result or an exception")
+
+
+def parsed(parse: Callable[[Any], T], answer: Any) -> T:
+    """What `parse` makes of an answer. Raises ReadFailed for what is not what Discord sends."""
+    try:
+        return parse(answer)
+    except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        raise ReadFailed("bad_answer") from error
 
 
 def _pause(error: Exception) -> bool | float:

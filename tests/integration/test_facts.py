@@ -74,7 +74,7 @@ def random_guild(discord: Discord, chance: random.Random) -> Guild:
     return guild
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(16))
 async def test_permissions_are_what_discord_itself_computes(discord: Discord, reads: Reads, seed: int) -> None:
     """I5: over random guilds, for everybody and everywhere; what the bot cannot see gives nobody anything."""
     guild = random_guild(discord, random.Random(seed))  # noqa: S311 - a seed, so that it can be repeated

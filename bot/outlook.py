@@ -1,0 +1,20 @@
+"""What a turn can look at: the ports of tools.ports that read, made once and bound to each turn."""
+
+from dataclasses import dataclass
+
+from bot.addressing import Identity
+from bot.reading import TurnReads
+from bot.rest import Reads
+from bot.turns import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Where answers for tools come from."""
+
+    reads: Reads
+    me: Identity
+
+    def discord(self, turn: Turn) -> TurnReads:
+        """Discord as the turn's author and the bot both see it."""
+        return TurnReads(self.reads, turn.scope, turn.author_id, self.me)

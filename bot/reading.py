@@ -1,0 +1,281 @@
+"""Discord read for a turn: what its requester and the bot can both see now, and nothing of another space (I5, I6).
+
+Whoever sees a place is decided anew for each call. A place that is not there, is hidden from the requester or from us,
+or is of another space gets one and the same answer, so that a refusal tells nothing about what is hidden.
+"""
+
+import contextlib
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any, Final, TypeAlias, cast
+
+import structlog
+from discord.http import Route
+
+from bot.addressing import Identity
+from bot.errors import ReadFailed, ReadRefused
+from bot.events import author_kind
+from bot.facts import CATEGORY, FORUM_KINDS, VOICE_KINDS, Facts, PlaceFacts, place_facts
+from bot.payloads import listed, moment, snowflake
+from bot.rest import Reads, parsed
+from memory.ids import MessageId, PlaceId, UserId, snowflake_time
+from memory.scope import Scope
+from tools.errors import Refused
+from tools.ports import MessagePage, ReadChannel, ReadMember, ReadMessage, ReadThread
+
+log = structlog.get_logger(__name__)
+
+Json: TypeAlias = Mapping[str, Any]
+
+MOST_THREADS: Final = 100
+FORWARD: Final = 1
+"""Discord's type of a reference that is a forward; another one is a reply."""
+
+KINDS: Final[Mapping[int, str]] = {
+    0: "text",
+    2: "voice",
+    5: "announcements",
+    13: "stage",
+    14: "directory",
+    15: "forum",
+    16: "media",
+}
+
+_NO_ACCESS: Final = "There is no such channel here that both the member and you can see and read."
+_NOT_FOUND: Final = "There is no such message there. It may have been deleted."
+_NOT_HERE: Final = "This is a direct conversation: there are no channels, threads or members."
+_UNAVAILABLE: Final = "Discord could not be asked just now, so nothing is known of it. Say so."
+
+
+class TurnReads:
+    """A tools.ports.DiscordReads for the turn of `requester_id` in `scope`."""
+
+    def __init__(self, reads: Reads, scope: Scope, requester_id: UserId, me: Identity) -> None:
+        self._reads = reads
+        self._scope = scope
+        self._requester_id = requester_id
+        self._me = me
+
+    async def read_messages(
+        self,
+        *,
+        place_id: PlaceId | None,
+        limit: int,
+        before: MessageId | None = None,
+        after: MessageId | None = None,
+    ) -> MessagePage:
+        """As the port says. Raises Refused: no_access, no_messages, discord_unavailable."""
+        async with _told():
+            place = await self._readable(self._facts(), place_id)
+            if place.kind in FORUM_KINDS or place.kind == CATEGORY:
+                raise Refused("no_messages", "That channel holds no messages of its own. List its threads instead.")
+            params = {"limit": str(min(limit + 1, 100))}
+            params |= {"before": str(before)} if before is not None else {}
+            params |= {"after": str(after)} if after is not None else {}
+            route = Route("GET", "/channels/{channel_id}/messages", channel_id=place.place_id)
+            answer = await self._reads.get(route, params=params)
+            found = parsed(lambda page: [self._message(each, place) for each in _array(page)], answer)
+            found.sort(key=lambda message: message.message_id)
+            shown = found[:limit] if after is not None else found[-limit:]
+            return MessagePage(place.place_id, tuple(shown), len(found) > limit)
+
+    async def get_message(self, message_id: MessageId, *, place_id: PlaceId | None) -> ReadMessage:
+        """As the port says. Raises Refused: no_access, not_found, discord_unavailable."""
+        async with _told():
+            place = await self._readable(self._facts(), place_id)
+            path = "/channels/{channel_id}/messages/{message_id}"
+            answer = await self._reads.get(Route("GET", path, channel_id=place.place_id, message_id=message_id))
+            return parsed(lambda data: self._message(data, place), answer)
+
+    async def list_channels(self) -> Sequence[ReadChannel]:
+        """As the port says. Raises Refused: not_here, no_access, discord_unavailable."""
+        async with _told():
+            facts = self._facts()
+            await self._in_guild(facts)
+            everything = await facts.channels()
+            of = {place.place_id: place for place in everything}
+            shown: list[ReadChannel] = []
+            for place in sorted(everything, key=lambda place: _standing(place, of)):
+                if place.kind != CATEGORY and await self._both_see(facts, place.place_id):
+                    category = of.get(place.parent_id) if place.parent_id is not None else None
+                    kind = KINDS.get(place.kind, "other")
+                    shown.append(
+                        ReadChannel(place.place_id, place.name, kind, category.name if category else None, place.topic)
+                    )
+            return shown
+
+    async def list_threads(self, *, place_id: PlaceId | None, archived: bool) -> Sequence[ReadThread]:
+        """As the port says; of the archived ones, the public ones.
+
+        Raises Refused: not_here, no_access, discord_unavailable.
+        """
+        async with _told():
+            facts = self._facts()
+            here = await self._in_guild(facts)
+            place = here if place_id is None else await self._readable(facts, place_id)
+            channel = await self._readable(facts, place.parent_id) if place.is_thread else place
+            found = await (self._archived(channel) if archived else self._active())
+            threads = [each for each in found if each.is_thread and each.parent_id == channel.place_id]
+            threads.sort(key=lambda each: each.place_id, reverse=True)
+            shown: list[ReadThread] = []
+            for thread in threads[:MOST_THREADS]:
+                facts.note(thread)
+                if await self._both_see(facts, thread.place_id):
+                    shown.append(_thread(thread, channel.place_id))
+            return shown
+
+    async def get_member(self, user_id: UserId | None) -> ReadMember:
+        """As the port says. Raises Refused: not_here, no_access, not_found, discord_unavailable."""
+        async with _told():
+            facts = self._facts()
+            await self._in_guild(facts)
+            found = await facts.member(user_id or self._requester_id)
+            if found is None:
+                raise Refused("not_found", "There is no such member of this server.")
+            return ReadMember(
+                found.user_id,
+                found.name,
+                found.display_name,
+                found.nick,
+                tuple(role.name for role in found.roles),
+                found.joined_at,
+                found.is_bot,
+                found.is_owner,
+            )
+
+    def _facts(self) -> Facts:
+        """Facts of their own for each call: what was so a step ago need not be so now."""
+        return Facts(self._reads, self._scope.space_id, self._me.user_id)
+
+    async def _readable(self, facts: Facts, place_id: PlaceId | None) -> PlaceFacts:
+        """The place, if requester and bot both see it and its history. Raises Refused: no_access."""
+        asked = self._scope.place_id if place_id is None else place_id
+        place = await facts.place(asked)
+        for who in (self._requester_id, UserId(self._me.user_id)):
+            if place is None or not await facts.can_read(who, asked):
+                raise Refused("no_access", _NO_ACCESS)
+        assert place is not None  # noqa: S101 - the loop has two rounds
+        return place
+
+    async def _in_guild(self, facts: Facts) -> PlaceFacts:
+        """The turn's place, of which the guild is. Raises Refused: not_here, no_access."""
+        place = await self._readable(facts, None)
+        if place.is_direct:
+            raise Refused("not_here", _NOT_HERE)
+        return place
+
+    async def _both_see(self, facts: Facts, place_id: PlaceId) -> bool:
+        for who in (self._requester_id, UserId(self._me.user_id)):
+            if not (await facts.permissions(who, place_id)).view_channel:
+                return False
+        return True
+
+    async def _active(self) -> Sequence[PlaceFacts]:
+        route = Route("GET", "/guilds/{guild_id}/threads/active", guild_id=self._scope.space_id)
+        return parsed(_threads, await self._reads.get(route))
+
+    async def _archived(self, channel: PlaceFacts) -> Sequence[PlaceFacts]:
+        route = Route("GET", "/channels/{channel_id}/threads/archived/public", channel_id=channel.place_id)
+        return parsed(_threads, await self._reads.get(route, params={"limit": str(MOST_THREADS)}))
+
+    def _message(self, data: Json, place: PlaceFacts) -> ReadMessage:
+        author = cast("Json", data["author"])
+        message_id = MessageId(snowflake(data["id"]))
+        reference = cast("Json", data.get("message_reference") or {})
+        answers = reference.get("message_id") if int(reference.get("type") or 0) != FORWARD else None
+        edited = data.get("edited_timestamp")
+        return ReadMessage(
+            message_id,
+            place.place_id,
+            UserId(snowflake(author["id"])),
+            str(author.get("global_name") or author["username"]),
+            author_kind(data, self._me),
+            str(data["content"]),
+            snowflake_time(message_id),
+            moment(edited) if edited is not None else None,
+            MessageId(snowflake(answers)) if answers is not None else None,
+            bool(data.get("pinned", False)),
+            (*map(_attachment, listed(data.get("attachments"))), *map(_sticker, listed(data.get("sticker_items")))),
+            tuple(filter(None, map(_embed, listed(data.get("embeds"))))),
+            tuple(map(_forwarded, listed(data.get("message_snapshots")))),
+            _poll(cast("Json", data["poll"])) if data.get("poll") else None,
+            tuple(map(_reaction, listed(data.get("reactions")))),
+        )
+
+
+@contextlib.asynccontextmanager
+async def _told() -> AsyncGenerator[None]:
+    """What Discord says or cannot say, as the model is told it."""
+    try:
+        yield
+    except ReadRefused as refusal:
+        if refusal.status == 404:
+            raise Refused("not_found", _NOT_FOUND) from refusal
+        raise Refused("no_access", _NO_ACCESS) from refusal
+    except ReadFailed as failure:
+        log.warning("discord.read_failed", cause=failure.cause)
+        raise Refused("discord_unavailable", _UNAVAILABLE) from failure
+
+
+def _array(answer: object) -> Sequence[Any]:
+    """A page, which Discord never leaves out. Raises TypeError for anything else."""
+    if not isinstance(answer, list):
+        raise TypeError("a page that is no array")
+    return cast("Sequence[Any]", answer)
+
+
+def _standing(place: PlaceFacts, of: Mapping[PlaceId, PlaceFacts]) -> tuple[int, int, bool, int, int]:
+    """Where Discord shows a channel: those without a category first, in a category those for voice last."""
+    parent = of.get(place.parent_id) if place.parent_id is not None else None
+    above, of_category = (-1, 0) if parent is None else (parent.position, int(parent.place_id))
+    return above, of_category, place.kind in VOICE_KINDS, place.position, place.place_id
+
+
+def _threads(answer: Any) -> Sequence[PlaceFacts]:
+    return [place_facts(each) for each in listed(cast("Json", answer)["threads"])]
+
+
+def _thread(thread: PlaceFacts, parent_id: PlaceId) -> ReadThread:
+    return ReadThread(
+        thread.place_id,
+        parent_id,
+        thread.name,
+        thread.is_private,
+        thread.archived,
+        thread.locked,
+        thread.messages,
+        snowflake_time(thread.place_id),
+    )
+
+
+def _attachment(data: Json) -> str:
+    return f"{data.get('filename')} ({data.get('size')} bytes)"
+
+
+def _sticker(data: Json) -> str:
+    return f"sticker: {data.get('name')}"
+
+
+def _embed(data: Json) -> str:
+    """What an embed says: title, text and fields, without its addresses and pictures."""
+    fields = [f"{each.get('name')}: {each.get('value')}" for each in listed(data.get("fields"))]
+    return "\n".join(str(part) for part in (data.get("title"), data.get("description"), *fields) if part)
+
+
+def _forwarded(data: Json) -> str:
+    """What was forwarded: its words, else what it had instead of words. Discord does not say whose they are."""
+    message = cast("Json", data.get("message") or {})
+    files = [_attachment(each) for each in listed(message.get("attachments"))]
+    embeds = [_embed(each) for each in listed(message.get("embeds"))]
+    return "\n".join(part for part in (str(message.get("content") or ""), *embeds, *files) if part)
+
+
+def _poll(data: Json) -> str:
+    question = str(cast("Json", data["question"]).get("text") or "")
+    answers = [str(cast("Json", each["poll_media"]).get("text") or "") for each in listed(data.get("answers"))]
+    return f"{question} ({' | '.join(answers)})"
+
+
+def _reaction(data: Json) -> tuple[str, int]:
+    emoji = cast("Json", data["emoji"])
+    name = str(emoji.get("name"))
+    return (f"<:{name}:{emoji['id']}>" if emoji.get("id") else name), int(data.get("count") or 0)
