@@ -18,6 +18,7 @@ from bot.addressing import Identity
 from bot.crash import crash_point
 from bot.delivery import Delivery
 from bot.metering import MeteredModel, MeteredToolbox
+from bot.outlook import Outlook
 from bot.payloads import clean
 from bot.prompt import render
 from bot.turns import Outcome, Part, Turn
@@ -86,6 +87,7 @@ class Answerer:
         writes: Writes,
         me: Identity,
         budgets: Budgets,
+        outlook: Outlook,
     ) -> None:
         self._pool = pool
         self._model = MeteredModel(model)
@@ -93,6 +95,7 @@ class Answerer:
         self._writes = writes
         self._me = me
         self._budgets = budgets
+        self._outlook = outlook
         self._registry = Registry()
         self._delivery = Delivery(pool, writes, me)
 
@@ -175,6 +178,8 @@ class Answerer:
             author_name=trigger.author_name,
             db=self._pool,
             actions=_TriggerActions(turn, self._delivery),
+            discord=self._outlook.discord(turn),
+            activity=self._outlook.activity(turn),
         )
         return await run(
             prompt,

@@ -22,10 +22,11 @@ from bot.gateway import Gateway, point_at
 from bot.health import Health
 from bot.ingress import Ingress
 from bot.limiter import Limiter, Rates
+from bot.outlook import Outlook
 from bot.pool import CONNECT_S, POOL_MOST, open_pool
 from bot.readiness import Readiness
 from bot.reconciliation import Reconciliation
-from bot.rest import Rest
+from bot.rest import Reads, Rest
 from bot.router import Router
 from bot.seen import Seen, ledger_name
 from bot.services import open_services
@@ -188,7 +189,8 @@ def _assemble(
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
     rest = Rest(gateway.http)
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
-    answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings))
+    outlook = Outlook(pool, Reads(rest), me)
+    answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings), outlook)
     worker = Worker(
         pool,
         answerer.serve,

@@ -2,19 +2,26 @@
 
 from dataclasses import dataclass
 
+from bot.activity import PlaceActivity
 from bot.addressing import Identity
 from bot.reading import TurnReads
 from bot.rest import Reads
 from bot.turns import Turn
+from memory.database import Pool
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
     """Where answers for tools come from."""
 
+    pool: Pool
     reads: Reads
     me: Identity
 
     def discord(self, turn: Turn) -> TurnReads:
         """Discord as the turn's author and the bot both see it."""
         return TurnReads(self.reads, turn.scope, turn.author_id, self.me)
+
+    def activity(self, turn: Turn) -> PlaceActivity:
+        """What the bot did in the turn's place before."""
+        return PlaceActivity(self.pool, turn.scope)

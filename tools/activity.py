@@ -12,6 +12,7 @@ from tools.ports import Activity, ActivityKind, PastRun, TurnContext
 from tools.quotation import quoted
 
 _SUMMARY_CHARS: Final = 400
+_REQUEST_CHARS: Final = 200
 _PREVIEW_CHARS: Final = 300
 _MOST_KEYWORDS: Final = 12
 _TOOL_S: Final = 10.0
@@ -78,6 +79,7 @@ def _row(run: PastRun) -> dict[str, object]:
         "at": run.started_at.strftime("%Y-%m-%d %H:%M UTC"),
         "for_message": str(run.trigger_id),
         "asked_by": str(run.author_id),
+        "asked": quoted(run.request, limit=_REQUEST_CHARS),
         "state": run.state,
         "summary": quoted(run.summary, limit=_SUMMARY_CHARS),
     }

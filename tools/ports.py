@@ -175,7 +175,10 @@ ActivityKind: TypeAlias = Literal["any", "answered", "failed", "acted", "researc
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A finished run of the bot in this place. `summary` is one to three sentences; `keywords`: tools, error codes."""
+    """A finished run of the bot in this place. `summary` is one to three sentences; `keywords`: tools, error codes.
+
+    `request` is what its trigger says now, somebody else's words (I12).
+    """
 
     run_id: RunId
     trigger_id: MessageId
@@ -184,6 +187,7 @@ class PastRun:
     end_reason: str | None
     summary: str
     keywords: tuple[str, ...]
+    request: str
     started_at: datetime
     ended_at: datetime | None
 
@@ -216,7 +220,7 @@ class Activity(Protocol):
         ...
 
     async def search(self, query: str, *, kind: ActivityKind, limit: int) -> Sequence[PastRun]:
-        """The `limit` runs whose summary or keywords have words of `query`, best first."""
+        """The `limit` runs whose request, summary or keywords have words of `query`, best first."""
         ...
 
     async def get(self, run_id: RunId) -> RunLog:
