@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
-from .components import Part, options_of
+from .components import Part, number, options_of
 from .errors import Misuse
 from .people import Member, Role, User
 from .places import Channel
@@ -32,7 +32,7 @@ def chosen(
     does not offer, for too few and for too many.
     """
     name = part.get("placeholder") or part.get("custom_id")
-    least, most = cast("int", part.get("min_values", 1)), cast("int", part.get("max_values", _most(part)))
+    least, most = number(part, "min_values", 1), number(part, "max_values", _most(part))
     if not (least <= len(given) <= most or (not given and not required)):
         raise Misuse(f"{name!r} takes {least} to {most} values, not {len(given)}")
     wanted = _TAKES.get(cast("int", part["type"]))

@@ -155,6 +155,12 @@ def texts(components: Sequence[Payload]) -> list[str]:
     return [str(part.get("content", "")) for part in walk(components) if part.get("type") == Part.TEXT_DISPLAY]
 
 
+def number(component: Payload, name: str, default: int) -> int:
+    """A whole number of a component, where it has one."""
+    value = component.get(name)
+    return value if isinstance(value, int) else default
+
+
 def options_of(component: Payload) -> list[Payload]:
     """The options of a string select, a radio group or a checkbox group."""
     return _list(component.get("options"))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from .choosing import chosen
-from .components import SELECTS, Part, inner, options_of
+from .components import SELECTS, Part, inner, number, options_of
 from .errors import Misuse
 from .messages import Attachment, File
 
@@ -85,7 +85,7 @@ def _text(part: Payload, given: Value | Sequence[Value] | None, required: bool) 
     name = part["label"]
     if not isinstance(text, str):
         raise Misuse(f"{name!r} takes a text, not {text!r}")
-    least, most = cast("int", part.get("min_length") or 0), cast("int", part.get("max_length") or 4000)
+    least, most = number(part, "min_length", 0), number(part, "max_length", 4000)
     if not text and not required:
         return text
     if not max(least, 1 if required else 0) <= len(text) <= most:
@@ -109,7 +109,7 @@ def _files(
     things: list[Resolvable],
     required: bool,
 ) -> list[str]:
-    least, most = cast("int", part.get("min_values", 1)), cast("int", part.get("max_values", 1))
+    least, most = number(part, "min_values", 1), number(part, "max_values", 1)
     if not (least <= len(given) <= most or (not given and not required)):
         raise Misuse(f"{part['label']!r} takes {least} to {most} files, not {len(given)}")
     ids: list[str] = []
