@@ -1,7 +1,8 @@
 """Finding earlier messages of a place by their words.
 
 Any word may match and rare ones count most (OR with IDF: full text alone ranks a common word like a rare one). The
-weight is BM25's, over messages of the place itself, so it needs no statistics that would have to be kept.
+weight is BM25's, over messages of the place itself, so it needs no statistics that would have to be kept. Words that
+say nothing by themselves ("the", "und", "pour") find no message alone, unless the query has no other words.
 """
 
 import re
@@ -26,6 +27,14 @@ _UNSPACED = re.compile(
     "\U00020000-\U0003ffff]+"
 )
 _WORD = re.compile(r"\w+")
+
+# Whether `word` is a stop word in one of the languages whose stop words PostgreSQL knows: to_tsvector leaves nothing.
+_IS_FILLER = """EXISTS (
+        SELECT FROM unnest('{danish,dutch,english,finnish,french,german,hungarian,italian,norwegian,portuguese,russian,
+                             spanish,swedish,turkish}'::regconfig[]) AS language
+        WHERE to_tsvector(language, word) = ''
+    )"""
+_FILLER_WEIGHT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +67,18 @@ class FoundWords:
 # The place's messages with any word of the query, rarest words first. Its newest messages are read as they stand; what
 # is older is looked up in the index, by the words that are rare among the newest: common ones would lead it through the
 # whole database, and a rare word in an old message must not be crowded out by them.
-SEARCH_WORDS_SQL = """
-WITH asked AS MATERIALIZED (
-    SELECT lexeme, '''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''' AS operand
-    FROM unnest(to_tsvector('simple', $3)) LIMIT $6
+SEARCH_WORDS_SQL = f"""
+WITH said AS MATERIALIZED (
+    SELECT word, {_IS_FILLER} AS filler
+    FROM unnest(to_tsvector('simple', $3)) AS said (word) ORDER BY filler, word LIMIT $6
+), asked AS MATERIALIZED (
+    SELECT word AS lexeme, '''' || replace(replace(word, '\\', '\\\\'), '''', '''''') || '''' AS operand,
+           filler AND NOT bool_and(filler) OVER () AS filler
+    FROM said
 ), newest AS MATERIALIZED (
     SELECT message_id,
-           CASE WHEN words @@ (SELECT string_agg(operand, ' | ')::tsquery FROM asked) THEN words END AS words
+           CASE WHEN words @@ (SELECT string_agg(operand, ' | ')::tsquery FROM asked WHERE NOT filler)
+                THEN words END AS words
     FROM chat_messages
     WHERE space_id = $1 AND place_id = $2 AND message_id < $4 AND deleted_at IS NULL AND author_id IS NOT NULL
     ORDER BY message_id DESC
@@ -81,7 +95,7 @@ WITH asked AS MATERIALIZED (
       AND deleted_at IS NULL AND author_id IS NOT NULL
       AND words @@ (
           SELECT string_agg(operand, ' | ')::tsquery FROM asked
-          WHERE lexeme NOT IN (SELECT lexeme FROM common) AND (SELECT count(*) FROM newest) >= $7
+          WHERE NOT filler AND lexeme NOT IN (SELECT lexeme FROM common) AND (SELECT count(*) FROM newest) >= $7
       )
     ORDER BY message_id DESC
     LIMIT $7
@@ -95,8 +109,9 @@ WITH asked AS MATERIALIZED (
            (SELECT count(*) FROM newest) + (SELECT count(*) FROM older) AS messages
     FROM pair
 ), rarity AS (
-    SELECT lexeme, ln(1 + (messages - count(*) + 0.5) / (count(*) + 0.5))::float8 AS weight
-    FROM pair CROSS JOIN total GROUP BY lexeme, messages
+    SELECT lexeme, ln(1 + (messages - count(*) + 0.5) / (count(*) + 0.5))::float8
+                   * CASE WHEN filler THEN {_FILLER_WEIGHT} ELSE 1 END AS weight
+    FROM pair JOIN asked USING (lexeme) CROSS JOIN total GROUP BY lexeme, filler, messages
 ), best AS (
     -- BM25 with its usual k1 = 1.2, b = 0.75
     SELECT message_id, sum(weight * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * size / mean_size))) AS score
@@ -113,10 +128,14 @@ ORDER BY best.score DESC, m.message_id DESC
 
 # The place's messages that contain any of the pieces, by the same two steps. No index knows pieces: for rare ones it
 # reads the whole place.
-SEARCH_PIECES_SQL = """
-WITH asked AS MATERIALIZED (
-    SELECT piece, '%' || replace(replace(replace(piece, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%' AS pattern
-    FROM unnest($3::text[]) AS piece
+SEARCH_PIECES_SQL = f"""
+WITH said AS MATERIALIZED (
+    SELECT word, {_IS_FILLER} AS filler FROM unnest($3::text[]) AS said (word)
+), asked AS MATERIALIZED (
+    SELECT word AS piece,
+           '%' || replace(replace(replace(word, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%' AS pattern,
+           filler AND NOT bool_and(filler) OVER () AS filler
+    FROM said
 ), newest AS MATERIALIZED (
     SELECT message_id, lower(content) AS plain
     FROM chat_messages
@@ -124,7 +143,7 @@ WITH asked AS MATERIALIZED (
     ORDER BY message_id DESC
     LIMIT $6
 ), near AS MATERIALIZED (
-    SELECT message_id, piece FROM newest JOIN asked ON strpos(plain, piece) > 0
+    SELECT message_id, piece, filler FROM newest JOIN asked ON strpos(plain, piece) > 0
 ), common AS MATERIALIZED (
     SELECT piece FROM near GROUP BY piece HAVING count(*) >= $6 / 20
 ), older AS MATERIALIZED (
@@ -134,25 +153,27 @@ WITH asked AS MATERIALIZED (
       AND deleted_at IS NULL AND author_id IS NOT NULL
       AND lower(content) LIKE ANY ((
           SELECT array_agg(pattern) FROM asked
-          WHERE piece NOT IN (SELECT piece FROM common) AND (SELECT count(*) FROM newest) >= $6
+          WHERE NOT filler AND piece NOT IN (SELECT piece FROM common) AND (SELECT count(*) FROM newest) >= $6
       )::text[])
     ORDER BY message_id DESC
     LIMIT $6
 ), pair AS MATERIALIZED (
-    SELECT message_id, piece FROM near
+    SELECT message_id, piece, filler FROM near
     UNION ALL
-    SELECT message_id, piece FROM older JOIN asked ON strpos(plain, piece) > 0
+    SELECT message_id, piece, filler FROM older JOIN asked ON strpos(plain, piece) > 0
 ), total AS (
-    SELECT count(DISTINCT message_id) AS hits,
+    SELECT count(DISTINCT message_id) FILTER (WHERE NOT filler) AS hits,
            (SELECT count(*) FROM newest) + (SELECT count(*) FROM older) AS messages
     FROM pair
 ), rarity AS (
-    SELECT piece, ln(1 + (messages - count(*) + 0.5) / (count(*) + 0.5))::float8 AS weight
-    FROM pair CROSS JOIN total GROUP BY piece, messages
+    SELECT piece, ln(1 + (messages - count(*) + 0.5) / (count(*) + 0.5))::float8
+                  * CASE WHEN filler THEN {_FILLER_WEIGHT} ELSE 1 END AS weight
+    FROM pair CROSS JOIN total GROUP BY piece, filler, messages
 ), best AS (
     SELECT message_id, sum(weight) AS score
     FROM pair JOIN rarity USING (piece)
     GROUP BY message_id
+    HAVING NOT bool_and(filler)
     ORDER BY score DESC, message_id DESC
     LIMIT $5
 )

@@ -60,6 +60,33 @@ async def test_any_word_matches_and_the_rare_one_counts_most(journal: Journal) -
     assert (found.how, found.matched, found.why_empty) == ("words", 9, None)
 
 
+@pytest.mark.parametrize("query", ["the release", "release of the", "wann ist der release", "le release pour qui"])
+async def test_a_word_that_says_nothing_finds_no_message_alone(journal: Journal, query: str) -> None:
+    """What has only "the" of the question is no answer to it; with the word that counts, all of them are."""
+    for at in range(3):
+        await journal.write(f"the cat and the dog, der Hund pour {at}")
+    found = await journal.find(query)
+    assert (found.found, found.matched) == ((), 0)
+    assert found.why_empty == "no earlier message here has any of these words"
+    await journal.write("release: friday")
+    await journal.write("the big release of the cat, der and pour")
+    assert await journal.texts(query) == ["release: friday", "the big release of the cat, der and pour"]
+
+
+async def test_where_nothing_else_is_asked_such_words_are_found(journal: Journal) -> None:
+    """ "The Who", "Die": the query means them, so nothing is kept back."""
+    await journal.write("die is a word, too")
+    await journal.write("atlas")
+    assert await journal.texts("die the who") == ["die is a word, too"]
+
+
+async def test_beside_scripts_without_spaces_such_words_find_nothing_alone_either(journal: Journal) -> None:
+    await journal.write("another weather")
+    await journal.write("明日の天気")
+    assert await journal.texts("the 天気") == ["明日の天気"]
+    assert (await journal.find("the 月曜")).found == ()
+
+
 async def test_more_of_the_words_and_shorter_messages_come_first(journal: Journal) -> None:
     await journal.write("atlas " + "and so on " * 40)
     await journal.write("atlas budget")
