@@ -75,8 +75,8 @@ def filled(command: Command, words: Sequence[str], given: Mapping[str, Value], *
     With ``focused`` it is typed so far: nothing need be complete, and the option of that name has the cursor. Raises
     Misuse for what the client would not let them send.
     """
-    leaf, path = _leaf(command, words)
-    known = {str(option["name"]): option for option in leaf}
+    declared, path = leaf(command, words)
+    known = {str(option["name"]): option for option in declared}
     strange = [name for name in given if name not in known]
     if strange or (focused is not None and focused not in known):
         name = strange[0] if strange else focused
@@ -92,7 +92,7 @@ def filled(command: Command, words: Sequence[str], given: Mapping[str, Value], *
     return result
 
 
-def _leaf(command: Command, words: Sequence[str]) -> tuple[list[Payload], list[Payload]]:
+def leaf(command: Command, words: Sequence[str]) -> tuple[list[Payload], list[Payload]]:
     """The options of the (sub)command that the words name, and the steps down to it."""
     options, path = list(command.options), list["Payload"]()
     for word in words:

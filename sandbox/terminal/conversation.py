@@ -6,9 +6,11 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from sandbox.discord import Channel, Discord, Message, SandboxError, Thread
+from sandbox.discord import Channel, Discord, Message, SandboxError, Thread, Use
 from sandbox.discord.errors import Refusal
+from sandbox.discord.interactions import FIRST_ANSWER
 from sandbox.discord.places import Guild
+from sandbox.terminal import offers
 from sandbox.terminal.console import Console
 from sandbox.terminal.scene import Scene, clean
 
@@ -25,8 +27,8 @@ class Mistyped(Exception):
 class _Command:
     usage: str
     help: str
-    run: Callable[[str], Awaitable[Message | None]]
-    """Takes the rest of the line; returns the message that was spoken where the bot is expected to answer it."""
+    run: Callable[[str], Awaitable[Message | Use | None]]
+    """Takes the rest of the line; returns what was said or used where the bot is expected to answer it."""
 
 
 class Conversation:
@@ -39,6 +41,7 @@ class Conversation:
         self._console = console
         self._scene = scene
         self._hinted: set[int] = set()
+        self._form: offers.Form | None = None
         self._commands = {
             "help": _Command("/help", "this list", self._help),
             "as": _Command("/as MEMBER", "speak as another member (alone: who there is)", self._as),
@@ -49,6 +52,9 @@ class Conversation:
             "react": _Command("/react N EMOJI", "react to message N", self._react),
             "edit": _Command("/edit N TEXT", "change your message N", self._edit),
             "delete": _Command("/delete N", "delete message N", self._delete),
+            "press": _Command("/press N BUTTON", "press a button of message N", self._press),
+            "choose": _Command("/choose N VALUE, …", "choose in a menu of message N", self._choose),
+            "apps": _Command("/apps N NAME", "use what the bot offers in the menu of message N", self._apps),
             "history": _Command("/history", f"the last {_HISTORY} messages here", self._history),
             "quit": _Command("/quit", "leave (so does ^D)", self._quit),
         }
@@ -77,31 +83,36 @@ class Conversation:
         )
         self._ask()
 
-    async def take(self, line: str) -> Message | None:
-        """Do what a line says. Returns the message that was spoken where the bot is expected to answer it."""
+    async def take(self, line: str) -> Message | Use | None:
+        """Do what a line says. Returns what was said or used where the bot is expected to answer it."""
         text = line.strip()
-        if not text:
+        if not text and self._form is None:
             return None
         try:
-            spoken = await self._do(text)
+            spoken = await (self._do(text) if self._form is None else self._fill(self._form, text))
+            if isinstance(spoken, Use):
+                await self._used(spoken)
         except (Mistyped, SandboxError) as error:
             self._print([f"! {error.message if isinstance(error, Refusal) else error}"])
             return None
         self.flush()
         return spoken
 
-    async def _do(self, text: str) -> Message | None:
+    async def _do(self, text: str) -> Message | Use | None:
         if not text.startswith("/"):
             return await self._speak(text)
         if text.startswith("//"):
             return await self._speak(text[1:])
         name, _, rest = text[1:].partition(" ")
         command = self._commands.get(name.lower())
-        if command is None:
+        if command is not None:
+            return await command.run(rest.strip())
+        used = await offers.slash(self._scene.viewer, self._scene.place, text[1:], self._guild)
+        if used is None:
             raise Mistyped(f"there is no /{name}; /help lists what there is (// begins a text with a slash)")
-        return await command.run(rest.strip())
+        return used
 
-    async def answered(self, message: Message, within: float) -> None:
+    async def answered(self, message: Message | Use, within: float) -> None:
         """Wait until the bot has answered `message` and said all of it; says so when nothing comes in `within` s."""
         changes = self._discord.world.changes
         if await changes.until(lambda: self._scene.answered(message), within) is None:
@@ -115,6 +126,47 @@ class Conversation:
     def _more(self, seen: int) -> bool | None:
         self.flush()
         return True if self._scene.activity != seen else None
+
+    # --- what the bot offers -----------------------------------------------------------------------------------------
+
+    async def _press(self, rest: str) -> Use:
+        message, name = self._numbered(rest, "/press N BUTTON")
+        return await offers.press(self._scene.viewer, message, name)
+
+    async def _choose(self, rest: str) -> Use:
+        message, values = self._numbered(rest, "/choose N VALUE, …")
+        return await offers.choose(self._scene.viewer, message, values, self._guild)
+
+    async def _apps(self, rest: str) -> Use:
+        message, name = self._numbered(rest, "/apps N NAME")
+        return await offers.apps(self._scene.viewer, message, name)
+
+    async def _used(self, use: Use) -> None:
+        """Wait for the first answer as long as Discord does; begin the form where it is one."""
+        changes = self._discord.world.changes
+        await changes.until(lambda: True if use.answered or use.failed else None, FIRST_ANSWER)
+        if not use.answered:
+            self._print(["! the application did not respond"])
+        elif use.interaction.modal is not None:
+            self._form = offers.begin(use.interaction.modal)
+            self._say(
+                f"A form, “{clean(self._form.modal.title)}”: a line a field, an empty one leaves it, /cancel ends it."
+            )
+            self._ask()
+
+    async def _fill(self, form: offers.Form, text: str) -> Use | None:
+        """A line while a form is open. The last field sends it."""
+        if text == "/cancel":
+            self._form = None
+            self._ask()
+            return None
+        offers.fill(form, text, self._guild)
+        if form.next is not None:
+            self._ask()
+            return None
+        self._form = None
+        self._ask()
+        return await self._scene.viewer.submit(form.modal, form.values)
 
     # --- speaking ----------------------------------------------------------------------------------------------------
 
@@ -147,6 +199,9 @@ class Conversation:
     async def _help(self, rest: str) -> None:
         wide = max(len(command.usage) for command in self._commands.values())
         self._print([f"  {command.usage:<{wide}}  {command.help}" for command in self._commands.values()])
+        theirs = offers.usages(self._scene.viewer, self._scene.place)
+        wide = max((len(usage) for usage, _ in theirs), default=0)
+        self._print([clean(f"  {usage:<{wide}}  {about}") for usage, about in theirs])
         self._print(["  anything else is said here as it is written; @Name of a member becomes a mention"])
 
     async def _as(self, rest: str) -> None:
@@ -234,6 +289,12 @@ class Conversation:
         return "in a private conversation with the bot" if place.is_dm else f"in {self._scene.title(place)}"
 
     def _ask(self) -> None:
+        if self._form is not None and self._form.next is not None:
+            asked = clean(offers.question(self._form.next))
+            self._console.ask(f"{asked}> ")
+            if not self._console.interactive:
+                self._print([f"? {asked}"])
+            return
         place = self._scene.place
         where = f"to {self._scene.name(self._discord.bot)}" if place.is_dm else f"in {self._scene.title(place)}"
         self._console.ask(f"{self._scene.viewer} {where}> ")

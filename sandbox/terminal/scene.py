@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from sandbox.discord.messages import CHAT_COMMANDS, THREAD_CREATED, Message
 from sandbox.discord.people import Member, User
 from sandbox.discord.places import Channel, Guild
+from sandbox.discord.uses import Use
 from sandbox.discord.world import World
+from sandbox.terminal.parts import offered
 
 TYPING_SECONDS = 10.0  # Discord shows the indicator for so long
 _MILLISECOND = 0.001  # what a message's time is exact to
@@ -29,7 +31,7 @@ class _Shown:
 
     number: int
     message: Message
-    content: str
+    face: tuple[str, ...]
     reactions: frozenset[tuple[str, int]]
 
 
@@ -67,9 +69,15 @@ class Scene:
     def title(self, place: Channel) -> str:
         return f"your DM with {self.name(self._world.bot)}" if place.is_dm else f"#{clean(place.name)}"
 
-    def answered(self, message: Message) -> bool | None:
-        """True once the bot has said something after `message` in its place or reacted to it, else None."""
+    def answered(self, message: Message | Use) -> bool | None:
+        """True once the bot has said something after `message` in its place or reacted to it, else None.
+
+        Of a command, a button or a form: once it was answered, and no longer by *is thinking…*.
+        """
         bot = self._world.bot
+        if isinstance(message, Use):
+            original = message.interaction.original
+            return True if message.answered and not (original is not None and original.loading) else None
         if any(bot.id in reaction.users for reaction in message.reactions.values()):
             return True
         newer = message.channel.shelf.before(None, _NEWEST)
@@ -82,7 +90,7 @@ class Scene:
         lines: list[str] = []
         for place in self.places():
             last = self._newest.get(place.id, 0)
-            fresh = [message for message in reversed(place.shelf.before(None, _NEWEST)) if message.id > last]
+            fresh = [message for message in self._said(place, _NEWEST) if message.id > last]
             for message in fresh:
                 self._newest[place.id] = message.id
                 lines.extend(self._announce(message))
@@ -91,10 +99,15 @@ class Scene:
     def history(self, limit: int) -> list[str]:
         """The last messages of the place, oldest first, numbered."""
         lines: list[str] = []
-        for message in reversed(self.place.shelf.before(None, limit)):
+        for message in self._said(self.place, limit):
             self._newest[self.place.id] = max(self._newest.get(self.place.id, 0), message.id)
             lines.extend(self._lines(message))
         return lines
+
+    def _said(self, place: Channel, limit: int) -> list[Message]:
+        """The last messages of a place, oldest first, with the ephemeral ones that are the viewer's."""
+        hidden = self._world.interactions.hidden(place, self.viewer.user)
+        return sorted([*place.shelf.before(None, limit), *hidden], key=lambda message: message.id)[-limit:]
 
     def _announce(self, message: Message) -> list[str]:
         if message.author is self._world.bot:
@@ -110,9 +123,8 @@ class Scene:
             return []
         shown = self._track(message)
         reply = f" (to {self._reference(message.reply_to)})" if message.reply_to is not None else ""
-        head = f"{where}[{shown.number}] {self.name(message.author)}{reply}: "
-        body = self.plain(message.content).split("\n")
-        lines = [head + body[0], *("    " + line for line in body[1:])]
+        hidden = " (only you see this)" if message.ephemeral else ""
+        lines = self._body(f"{where}[{shown.number}] {self.name(message.author)}{reply}{hidden}: ", message)
         lines += [
             f"    + {clean(attached.file.filename)} ({len(attached.file.content)} bytes)"
             for attached in message.attachments
@@ -122,6 +134,12 @@ class Scene:
             lines.append(f"    {clean(reaction.emoji.name)} by {names}")
         return lines
 
+    def _body(self, head: str, message: Message) -> list[str]:
+        """What a message says and offers, its first line after `head`."""
+        text = "is thinking …" if message.loading else message.displayed
+        first, *rest = self.plain(text).split("\n")
+        return [head + first, *(f"    {line}" for line in (*rest, *map(self.plain, offered(message))))]
+
     def _reference(self, message: Message) -> str:
         known = self._shown.get(message.id)
         return f"[{known.number}]" if known is not None else f"a message of {self.name(message.author)}"
@@ -130,11 +148,11 @@ class Scene:
         shown = self._shown.get(message.id)
         if shown is None:
             self._count += 1
-            shown = _Shown(self._count, message, message.content, _reactions(message))
+            shown = _Shown(self._count, message, _face(message), _reactions(message))
             self._shown[message.id] = shown
             if len(self._shown) > _TRACKED:
                 del self._shown[next(iter(self._shown))]
-        shown.content, shown.reactions = message.content, _reactions(message)
+        shown.face, shown.reactions = _face(message), _reactions(message)
         return shown
 
     def _changes(self) -> Iterator[str]:
@@ -144,10 +162,11 @@ class Scene:
                 del self._shown[message.id]
                 yield f"[{shown.number}] {self.name(message.author)}: the message is deleted"
                 continue
-            if message.content != shown.content:
-                shown.content = message.content
+            if _face(message) != shown.face:
+                shown.face = _face(message)
                 self.activity += message.author is self._world.bot
-                yield f"[{shown.number}] {self.name(message.author)} edited: {self.plain(message.content)}"
+                edited = " edited" if message.past else ""
+                yield from self._body(f"[{shown.number}] {self.name(message.author)}{edited}: ", message)
             now = _reactions(message)
             for emoji, user_id in sorted(now - shown.reactions):
                 self.activity += user_id == self._world.bot.id
@@ -196,6 +215,10 @@ class Scene:
 def clean(text: str) -> str:
     """`text` without control characters other than line feeds and tabs, and without marks that reorder it."""
     return _CONTROL.sub("\ufffd", text)
+
+
+def _face(message: Message) -> tuple[str, ...]:
+    return (str(message.loading), message.displayed, *offered(message))
 
 
 def _reactions(message: Message) -> frozenset[tuple[str, int]]:

@@ -116,7 +116,7 @@ async def test_replies_reactions_edits_and_deletions(discord: Discord, shop: Wor
         ("/react 1", "it is written /react N EMOJI"),
         ("/react 1 nonsense", "Unknown Emoji"),
         ("/edit 1 mine now", "cannot edit a message of Ben"),
-        ("/delete 1", "lacks MANAGE_MESSAGES"),
+        ("/delete 1", "Missing Permissions (MANAGE_MESSAGES)"),
         ("/delete 77", "there is no message [77] now"),
         ("x" * 4001, "cannot post 4001 characters"),
     ],
@@ -140,7 +140,22 @@ async def test_replying_elsewhere_is_refused(discord: Discord, shop: Workshop) -
 async def test_help_names_every_command(discord: Discord, shop: Workshop) -> None:
     """/help lists all commands, and a doubled slash begins a text."""
     shown = await piped(discord, "/help", "//shrug", speaker=shop.ada, within=0.01)
-    for name in ["help", "as", "in", "dm", "threads", "reply", "react", "edit", "delete", "history", "quit"]:
+    for name in [
+        "help",
+        "as",
+        "in",
+        "dm",
+        "threads",
+        "reply",
+        "react",
+        "edit",
+        "delete",
+        "press",
+        "choose",
+        "apps",
+        "history",
+        "quit",
+    ]:
         assert f"  /{name}" in shown
     assert "[1] Ada: /shrug" in shown
 
