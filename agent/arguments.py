@@ -75,10 +75,22 @@ def wire_arguments(text: str) -> str:
 
 
 def call_key(call: ToolCall) -> str:
-    """What makes two calls identical: tool and canonical arguments, whatever the order of names or the spacing."""
+    """What makes two calls identical: tool and canonical arguments, whatever the order of names, the spacing or the
+    spelling of texts and numbers."""
     try:
-        canonical = json.dumps(parse_arguments(call.arguments), sort_keys=True, separators=(",", ":"))
-    except MalformedArguments:
+        canonical = json.dumps(_canonical(parse_arguments(call.arguments)), sort_keys=True, separators=(",", ":"))
+    except (MalformedArguments, RecursionError):
         canonical = call.arguments
     digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{call.tool}:{digest}"
+
+
+def _canonical(value: object) -> object:
+    """The same value with 1.0 as 1, since both are one number in JSON."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_canonical(each) for each in cast("list[object]", value)]
+    if isinstance(value, dict):
+        return {name: _canonical(each) for name, each in cast("dict[str, object]", value).items()}
+    return value

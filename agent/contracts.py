@@ -7,6 +7,9 @@ from typing import Literal, TypeAlias
 Effect: TypeAlias = Literal["read", "write", "none"]
 """`none`: nothing can have happened, since no tool of that name exists or the call was turned down before dispatch."""
 
+Audit: TypeAlias = Literal["words", "counts"]
+"""What the audit may keep of a tool's arguments and results: the beginnings of texts, or only ids and counts."""
+
 Finish: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter"]
 
 EndReason: TypeAlias = Literal[
@@ -70,6 +73,21 @@ Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | ToolMessag
 
 
 @dataclass(frozen=True, slots=True)
+class ContextMessage:
+    """A user message of which a part may be left out: `blocks`, oldest first, between `before` and `after`.
+
+    The model sees it as one text; where the window is too small, the first blocks are left out and it is told so.
+    """
+
+    before: str
+    blocks: tuple[str, ...]
+    after: str
+
+
+PromptMessage: TypeAlias = Message | ContextMessage
+
+
+@dataclass(frozen=True, slots=True)
 class ModelReply:
     """What a model said, and which one. `fallback`: another than the one that is asked first.
 
@@ -90,7 +108,8 @@ class ToolSpec:
     """A tool as the model sees it, and how it may be run.
 
     `parameters` is a JSON schema of type object. `parallel_safe` counts for reads only: a write is always a barrier.
-    `timeout_s` is in seconds; None means the limit of the run.
+    `timeout_s` is in seconds and `result_chars` in characters; None means the limit of the run. `audit` says what is
+    kept of its words when the transcript has expired.
     """
 
     name: str
@@ -99,6 +118,8 @@ class ToolSpec:
     effect: Literal["read", "write"]
     parallel_safe: bool = False
     timeout_s: float | None = None
+    result_chars: int | None = None
+    audit: Audit = "counts"
 
     @property
     def is_barrier(self) -> bool:
@@ -108,11 +129,18 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call came to. `content` is compact JSON text of bounded size; `error_code` is stable, None if it is ok."""
+    """What a call came to. `content` is compact JSON text of bounded size; `error_code` is stable, None if it is ok.
+
+    `content` is what the model sees; `whole` is the longer text that it was made from, None where it is all there is.
+    `from_record`: nothing was done now, since a receipt says that it was done before. `took_s` in seconds.
+    """
 
     ok: bool
     content: str
     error_code: str | None = None
+    whole: str | None = None
+    from_record: bool = False
+    took_s: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +183,24 @@ class StoredStep:
 
 
 @dataclass(frozen=True, slots=True)
+class CallEnd:
+    """How a call ended; `tool` as the model wrote it."""
+
+    tool: str
+    error_code: str | None
+    from_record: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunOutcome:
     """How a run ended.
 
     `answered` has the answer in `text`; its reason says whether a limit forced it or the reply was cut.
     `failed` has no text: the caller tells the member a fixed sentence for the reason.
     `final` is the reply to save with the composed answer, without calls; `step` is its index (or that of the step that
-    failed); `calls` counts those that the limit counts; `usage` is of the whole run, earlier attempts included.
+    failed); `calls` counts those that the limit counts; `usage` is of the whole run, earlier attempts included, and so
+    are `ends`, all its calls in order. `unfinished` are the tools of calls that a limit kept from being run.
+    `error_code` says more about a failed run: a code of the model's fault.
     """
 
     kind: Literal["answered", "failed"]
@@ -171,3 +210,6 @@ class RunOutcome:
     step: int
     calls: int
     usage: Usage = field(default_factory=Usage)
+    ends: tuple[CallEnd, ...] = ()
+    unfinished: tuple[str, ...] = ()
+    error_code: str | None = None

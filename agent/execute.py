@@ -1,8 +1,9 @@
 """Running the calls of one reply. Only the loop may, so that no second path leads to a tool."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import structlog
@@ -81,6 +82,12 @@ class Batch:
         if left <= 0:
             return not_started("The time for tools in this run was up.", code="limit_time")
         allowed = min(left, self.limits.tool_s, spec.timeout_s or self.limits.tool_s)
+        began = self.clock()
+        result = await self._invoke(ready, allowed)
+        return replace(result, took_s=self.clock() - began)
+
+    async def _invoke(self, ready: ReadyCall, allowed: float) -> ToolResult:
+        spec = ready.valid.spec
         try:
             work = self.toolbox.invoke(ready.valid, ready.planned)
             result = await bounded(work, allowed, grace_s=self.limits.grace_s, name=f"tool {spec.name}")
@@ -93,4 +100,4 @@ class Batch:
             # What it says may hold anything, so it is for the log's reader and not for the model (I13).
             _log.exception("tool_failed", tool=spec.name, error=type(fault).__name__)
             return unsettled(spec.effect, "The tool failed.")
-        return acceptable(result, spec.effect)
+        return acceptable(result, spec.effect, most=min(self.limits.result_chars, spec.result_chars or sys.maxsize))

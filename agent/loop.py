@@ -18,9 +18,10 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import structlog
 
 from agent.contracts import (
+    CallEnd,
     EndReason,
-    Message,
     ModelReply,
+    PromptMessage,
     RunOutcome,
     StoredCall,
     StoredStep,
@@ -30,15 +31,22 @@ from agent.contracts import (
     ValidCall,
 )
 from agent.deadline import bounded
-from agent.errors import DeadlinePassed, ModelFault, ModelUnavailable, StoreStalled
+from agent.errors import DeadlinePassed, ModelFault, ModelRefused, ModelUnavailable, StoreStalled
 from agent.execute import Batch, ReadyCall, Settled
 from agent.limits import Limits
-from agent.plan import Ledger, checked, normalised, plan_calls, without_calls
+from agent.plan import UNFINISHED, Ledger, checked, normalised, plan_calls, without_calls
 from agent.ports import Clock, Model, RunStore, Toolbox
-from agent.transcript import build, is_empty, repaired
+from agent.tokens import Gauge, of_tools
+from agent.transcript import is_empty, repaired
+from agent.window import Fitted, fitted
 
 T = TypeVar("T")
 LimitReason: TypeAlias = Literal["limit_steps", "limit_calls", "limit_time"]
+
+_SHRINKS = 2
+"""How often a request that the model refuses as too long is made shorter within one step."""
+
+_SHRINK = 0.6
 
 _CLOSE_S = 0.1
 """The model's own timer and ours end the same wait; which one is first must make no difference."""
@@ -47,16 +55,18 @@ _log = structlog.get_logger(__name__)
 
 
 async def run(
-    prompt: Sequence[Message],
+    prompt: Sequence[PromptMessage],
     *,
     model: Model,
     toolbox: Toolbox,
     store: RunStore,
     limits: Limits,
+    gauge: Gauge | None = None,
     clock: Clock = time.monotonic,
 ) -> RunOutcome:
     """Answer `prompt`, or say why not, within `limits`; continue where `store` says that an earlier attempt stood.
 
+    `gauge` is what the process knows about the model's tokens, and learns from this run.
     The final reply is not saved: it is in the outcome, for the caller to commit together with the composed answer.
     Raises what the store raises (LeaseLost, StoreStalled); a model's fault is an outcome.
     """
@@ -67,6 +77,7 @@ async def run(
         toolbox=toolbox,
         store=store,
         limits=limits,
+        gauge=gauge or Gauge(),
         clock=clock,
         tools_until=started + limits.run_s - limits.final_reserve_s,
         ends=started + limits.run_s,
@@ -77,15 +88,17 @@ async def run(
 
 @dataclass(slots=True)
 class _Run:
-    prompt: Sequence[Message]
+    prompt: Sequence[PromptMessage]
     model: Model
     toolbox: Toolbox
     store: RunStore
     limits: Limits
+    gauge: Gauge
     clock: Clock
     tools_until: float
     ends: float
     steps: list[StoredStep]
+    room: int | None = None  # estimated tokens, once the model has refused more
 
     async def to_the_end(self) -> RunOutcome:
         self.steps = list(await self._stored(self.store.load(), "load"))
@@ -103,7 +116,9 @@ class _Run:
                 continue
             except ModelFault as fault:
                 _log.warning("model_failed", code=fault.code, step=len(self.steps), error=fault.message)
-                return self._failed("model_unavailable" if isinstance(fault, ModelUnavailable) else "model_refused")
+                return self._failed(
+                    "model_unavailable" if isinstance(fault, ModelUnavailable) else "model_refused", code=fault.code
+                )
             outcome = self._ending(reply, limit)
             if outcome is not None:
                 return outcome
@@ -120,20 +135,46 @@ class _Run:
         return None
 
     async def _ask(self, *, last: bool) -> ModelReply:
-        """One reply; DeadlinePassed once the time for it is up, by our clock or by the model's own."""
+        """One reply; DeadlinePassed once the time for it is up, by our clock or by the model's own.
+
+        A request that the model refuses as too long is made shorter, and once more. That is no step: nothing was said.
+        """
         tools: Sequence[ToolSpec] = () if last else self.toolbox.specs()
         until = self.ends if last else self.tools_until
+        offered = of_tools(tools)
+        most = int(self.limits.request_tokens / self.gauge.factor)
+        request = self._request(min(most, self.room or most) - offered, last=last)
+        for shrinks_left in range(_SHRINKS, -1, -1):
+            try:
+                reply = await self._complete(request, tools, until)
+            except ModelRefused as fault:
+                if fault.code != "too_long" or not shrinks_left:
+                    raise
+                self.room = int((request.tokens + offered) * _SHRINK)
+                shorter = self._request(self.room - offered, last=last)
+                if shorter.tokens >= request.tokens:
+                    raise
+                _log.warning("request_too_long", tokens=request.tokens, again_with=shorter.tokens)
+                request = shorter
+                continue
+            self.gauge.learn(reply.model, estimated=request.tokens + offered, counted=reply.usage.prompt_tokens)
+            return normalised(reply)
+        raise AssertionError("the last try returns or raises")
+
+    def _request(self, room: int, *, last: bool) -> Fitted:
+        return fitted(self.prompt, self.steps, room, last=last)
+
+    async def _complete(self, request: Fitted, tools: Sequence[ToolSpec], until: float) -> ModelReply:
         within_s = until - self.clock()
         if within_s <= 0:
             raise DeadlinePassed(abandoned=False)
-        asked = self.model.complete(build(self.prompt, self.steps, last=last), tools, within_s=within_s)
+        asked = self.model.complete(request.messages, tools, within_s=within_s)
         try:
-            reply = await bounded(asked, within_s, grace_s=self.limits.grace_s, name="model")
+            return await bounded(asked, within_s, grace_s=self.limits.grace_s, name="model")
         except ModelUnavailable as fault:
             if fault.code == "timeout" and self.clock() >= until - _CLOSE_S:
                 raise DeadlinePassed(abandoned=False) from fault
             raise
-        return normalised(reply)
 
     def _ending(self, reply: ModelReply, limit: LimitReason | None) -> RunOutcome | None:
         """How the run ends with this reply; None if it goes on."""
@@ -148,7 +189,7 @@ class _Run:
             nudged = any(not step.calls and is_empty(step.reply.message.text) for step in self.steps)
             return self._failed("empty_answer", reply) if nudged or limit is not None else None
         reason: EndReason = "truncated" if reply.finish == "length" else limit or "answered"
-        return RunOutcome("answered", words, reason, without_calls(reply), len(self.steps), *self._totals(reply))
+        return self._outcome("answered", words, reason, reply)
 
     async def _act(self, reply: ModelReply) -> None:
         """Plan, save, dispatch and settle the calls of one reply; an empty answer is a step without any."""
@@ -168,14 +209,14 @@ class _Run:
             return
         ready: list[ReadyCall] = []
         lost: list[Settled] = []
-        for each in self.steps[-1].calls:
+        for each, told in zip(self.steps[-1].calls, repaired(self.steps[-1]).calls, strict=True):
             if each.result is not None:
                 continue
             valid = checked(self.toolbox, each.planned.call)
             if isinstance(valid, ValidCall) and valid.spec.effect == each.planned.effect:
                 ready.append(ReadyCall(each.planned, valid))
-            elif (told := repaired(each).result) is not None:
-                lost.append((each.planned, told))
+            elif told.result is not None:
+                lost.append((each.planned, told.result))
         if lost:
             await self._settle(lost)
             self._note(lost)
@@ -206,11 +247,31 @@ class _Run:
     def _ledger(self) -> Ledger:
         return Ledger.of(self.steps)
 
-    def _totals(self, final: ModelReply | None) -> tuple[int, Usage]:
-        """Calls that count, and tokens of all stored steps and of `final`."""
+    def _outcome(
+        self,
+        kind: Literal["answered", "failed"],
+        text: str | None,
+        reason: EndReason,
+        reply: ModelReply | None,
+        code: str | None = None,
+    ) -> RunOutcome:
+        """The outcome with what the whole run came to, `reply` included; what it still calls is not run any more."""
         usage = sum((step.reply.usage for step in self.steps), start=Usage())
-        return self._ledger().calls, usage + (final.usage if final is not None else Usage())
+        calls = [each for step in self.steps for each in step.calls if each.result is not None]
+        ends = [(each.planned.call.tool, each.result) for each in calls]
+        left = [tool for tool, result in ends if result is not None and result.error_code in UNFINISHED]
+        return RunOutcome(
+            kind,
+            text,
+            reason,
+            None if reply is None else without_calls(reply),
+            len(self.steps),
+            self._ledger().calls,
+            usage + (reply.usage if reply is not None else Usage()),
+            ends=tuple(CallEnd(tool, r.error_code, r.from_record) for tool, r in ends if r is not None),
+            unfinished=(*left, *(each.tool for each in (reply.message.calls if reply is not None else ()))),
+            error_code=code,
+        )
 
-    def _failed(self, reason: EndReason, reply: ModelReply | None = None) -> RunOutcome:
-        final = None if reply is None else without_calls(reply)
-        return RunOutcome("failed", None, reason, final, len(self.steps), *self._totals(reply))
+    def _failed(self, reason: EndReason, reply: ModelReply | None = None, *, code: str | None = None) -> RunOutcome:
+        return self._outcome("failed", None, reason, reply, code)

@@ -12,6 +12,7 @@ import structlog
 from agent.arguments import MalformedArguments, call_key, parse_arguments
 from agent.contracts import (
     AssistantMessage,
+    Effect,
     ModelReply,
     PlannedCall,
     StoredStep,
@@ -27,6 +28,10 @@ from agent.storable import storable
 OVER_THE_LIMIT = "limit_calls"
 """The code of calls that were cut from a batch: they alone do not count as calls."""
 
+OVER_WRITES = "limit_writes"
+UNFINISHED = frozenset({OVER_THE_LIMIT, OVER_WRITES, "limit_time"})
+"""The codes of calls that were wanted, and that a limit kept from being run."""
+
 _MAX_NAME_CHARS = 64  # what providers take in a history
 _MAX_ID_CHARS = 4_096  # some providers pack state into their ids and want it back whole
 
@@ -35,9 +40,11 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Ledger:
-    """What the run has used up: calls that count, how often each was made, and the ids that stand in the transcript."""
+    """What the run has used up: calls that count, writes, how often each was made, and the ids that stand in the
+    transcript."""
 
     calls: int = 0
+    writes: int = 0
     made: Counter[str] = field(default_factory=Counter[str])
     ids: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -49,12 +56,13 @@ class Ledger:
             for each in step.calls:
                 rejection = each.planned.rejection or each.result
                 cut = rejection is not None and rejection.error_code == OVER_THE_LIMIT
-                ledger.note(each.planned.call, counts=not cut)
+                ledger.note(each.planned.call, each.planned.effect, counts=not cut)
         return ledger
 
-    def note(self, call: ToolCall, *, counts: bool) -> None:
+    def note(self, call: ToolCall, effect: Effect, *, counts: bool) -> None:
         key = call_key(call)
         self.ids[call.call_id] = key
+        self.writes += effect == "write"
         if counts:
             self.calls += 1
             self.made[key] += 1
@@ -88,10 +96,10 @@ def plan_calls(
         fresh = bool(said.call_id) and said.call_id not in ledger.ids
         call = said if fresh else replace(said, call_id=_free_id(step, ordinal, ledger))
         if isinstance(verdict, ValidCall):
-            ledger.note(call, counts=True)
+            ledger.note(call, verdict.spec.effect, counts=True)
             planned.append((PlannedCall(step, ordinal, call, verdict.spec.effect), verdict))
         else:
-            ledger.note(call, counts=verdict.error_code != OVER_THE_LIMIT)
+            ledger.note(call, "none", counts=verdict.error_code != OVER_THE_LIMIT)
             planned.append((PlannedCall(step, ordinal, call, "none", verdict), None))
     return planned
 
@@ -125,7 +133,10 @@ def _verdict(
     if ledger.made[key] >= limits.identical_calls:
         return not_started(f"The very same call was made {ledger.made[key]} times already. Use its results, "
                            "or call with other arguments.", code="identical_calls")  # fmt: skip
-    return checked(toolbox, call)
+    verdict = checked(toolbox, call)
+    if isinstance(verdict, ValidCall) and verdict.spec.effect == "write" and ledger.writes >= limits.max_writes:
+        return not_started(f"A run may write {limits.max_writes} times, and this is over that.", code=OVER_WRITES)
+    return verdict
 
 
 def _free_id(step: int, ordinal: int, ledger: Ledger) -> str:

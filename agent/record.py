@@ -10,9 +10,10 @@ import orjson
 
 from agent.contracts import (
     AssistantMessage,
+    ContextMessage,
     Finish,
-    Message,
     ModelReply,
+    PromptMessage,
     SystemMessage,
     ToolCall,
     ToolMessage,
@@ -25,12 +26,12 @@ from agent.storable import storable
 _FINISHES: tuple[Finish, ...] = ("stop", "tool_calls", "length", "content_filter")
 
 
-def write_prompt(prompt: Sequence[Message]) -> str:
+def write_prompt(prompt: Sequence[PromptMessage]) -> str:
     """The messages as JSON text. What PostgreSQL cannot hold is replaced, so read it back before using it."""
     return orjson.dumps([_write_message(each) for each in prompt]).decode()
 
 
-def read_prompt(stored: str) -> tuple[Message, ...]:
+def read_prompt(stored: str) -> tuple[PromptMessage, ...]:
     """The messages again. Raises StoredRunBroken if `stored` is not what write_prompt writes."""
     try:
         return tuple(_read_message(each) for each in orjson.loads(stored))
@@ -44,20 +45,28 @@ def write_reply(reply: ModelReply) -> str:
     return orjson.dumps(said).decode()
 
 
-def read_reply(stored: str, calls: Sequence[ToolCall], usage: Usage) -> ModelReply:
+def read_reply(stored: str, calls: Sequence[ToolCall], usage: Usage, *, fallback: bool = False) -> ModelReply:
     """The reply again, with its calls and usage from where they are kept. Raises StoredRunBroken."""
     try:
         said = cast("dict[str, Any]", orjson.loads(stored))
         finish = said["finish"]
         if finish not in _FINISHES:
             raise ValueError(finish)
-        return ModelReply(AssistantMessage(said["text"], tuple(calls)), finish, usage, said["model"])
+        return ModelReply(AssistantMessage(said["text"], tuple(calls)), finish, usage, said["model"], fallback)
     except (ValueError, KeyError, TypeError) as fault:
         raise StoredRunBroken(f"a stored reply cannot be read: {type(fault).__name__}") from fault
 
 
-def _write_message(message: Message) -> dict[str, object]:
+def milliseconds(seconds: float) -> int:
+    """As the columns that end in `_ms` hold it."""
+    return round(seconds * 1000)
+
+
+def _write_message(message: PromptMessage) -> dict[str, object]:
     match message:
+        case ContextMessage(before, blocks, after):
+            kept = [storable(block) for block in blocks]
+            return {"role": "context", "before": storable(before), "blocks": kept, "after": storable(after)}
         case SystemMessage(text):
             return {"role": "system", "text": storable(text)}
         case UserMessage(text):
@@ -71,8 +80,10 @@ def _write_message(message: Message) -> dict[str, object]:
             return {"role": "tool", "call_id": call_id, "content": content}
 
 
-def _read_message(stored: dict[str, Any]) -> Message:
+def _read_message(stored: dict[str, Any]) -> PromptMessage:
     match stored["role"]:
+        case "context":
+            return ContextMessage(stored["before"], tuple(stored["blocks"]), stored["after"])
         case "system":
             return SystemMessage(stored["text"])
         case "user":

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from agent.contracts import Effect, ToolResult
-from agent.limits import MAX_RESULT_CHARS
+from agent.excerpt import shortened
+from agent.limits import MAX_WHOLE_CHARS
 from agent.storable import storable
 
 
@@ -14,8 +16,11 @@ def compact(payload: Mapping[str, object]) -> str:
 
 
 def success(payload: Mapping[str, object]) -> ToolResult:
-    """`{"ok": true, ...payload}`. Raises ValueError or TypeError if `payload` is no JSON."""
-    return ToolResult(True, compact({"ok": True, **payload}))
+    """`{"ok": true, ...payload}`. Raises ValueError or TypeError if `payload` is no JSON.
+
+    A payload that says `"from_record": true` marks the result as one that a receipt gave, and not a new effect (I4).
+    """
+    return ToolResult(True, compact({"ok": True, **payload}), from_record=payload.get("from_record") is True)
 
 
 def failure(code: str, message: str) -> ToolResult:
@@ -31,20 +36,27 @@ def not_started(why: str, *, code: str = "not_started") -> ToolResult:
 def unsettled(effect: Effect, why: str, *, read_code: str = "tool_failed") -> ToolResult:
     """For a call of which nobody knows how it ended: a write may have happened, a read can do no harm."""
     if effect == "write":
-        return failure("unknown", f"{why} It may still have completed: do not repeat it, say that it is not certain.")
+        return failure(
+            "unknown",
+            f"{why} It may still have completed: check before repeating it, and say that it is not certain.",
+        )
     return failure(read_code, why)
 
 
-def acceptable(result: ToolResult, effect: Effect) -> ToolResult:
-    """`result`, or what the model is told instead if its content is too long or no JSON text.
+def acceptable(result: ToolResult, effect: Effect, *, most: int) -> ToolResult:
+    """`result` as the model may see it, shortened to `most` characters; or what it is told instead, where the content
+    is no JSON object or beyond all bounds.
 
     What a write did is not undone by a bad report of it, so its outcome then counts as unknown.
     """
-    if len(result.content) > MAX_RESULT_CHARS:
-        return unsettled(effect, "The tool's result was too long to show.", read_code="result_too_long")
+    if len(result.content) > MAX_WHOLE_CHARS:
+        return unsettled(effect, "The tool's result was too long to keep.", read_code="result_too_long")
     try:
-        json.loads(result.content)
+        read: object = json.loads(result.content)
         result.content.encode()
     except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict):
         return unsettled(effect, "The tool gave a result that cannot be read.")
-    return result
+    seen = shortened(result.content, most)
+    return result if seen is result.content else replace(result, content=seen, whole=result.content)

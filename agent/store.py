@@ -4,18 +4,18 @@ Every write names the turn's lease and shares a lock on the turn's row: a claim 
 and a write after the claim matches no row (I14). Each is one statement, so one round trip and one commit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import asyncpg
 
 from agent.contracts import (
+    Audit,
     Effect,
-    Message,
     ModelReply,
     PlannedCall,
-    RunOutcome,
+    PromptMessage,
     StoredCall,
     StoredStep,
     ToolCall,
@@ -23,7 +23,8 @@ from agent.contracts import (
     Usage,
 )
 from agent.errors import LeaseLost, StoredRunBroken
-from agent.record import read_prompt, read_reply, write_prompt, write_reply
+from agent.preview import preview
+from agent.record import milliseconds, read_prompt, read_reply, write_prompt, write_reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class StoredRun:
     """A run to work on. `prompt` is what the model is to see: the stored one, also where a newer one was offered."""
 
     run_id: int
-    prompt: tuple[Message, ...]
+    prompt: tuple[PromptMessage, ...]
     resumed: bool
 
 
@@ -47,8 +48,8 @@ class StoredRun:
 # server before a step was saved, the run has said and done nothing, and is begun again.
 BEGIN_RUN_SQL = """
 WITH made AS (
-    INSERT INTO agent_runs (space_id, turn_id, model, prompt)
-    VALUES ($1, $2, $3, $4::text::jsonb)
+    INSERT INTO agent_runs (space_id, turn_id, model, prompt, place_id, member_id, trigger_id, queued_at)
+    SELECT $1, turn_id, $3, $4::text::jsonb, place_id, author_id, trigger_id, queued_at FROM turns WHERE turn_id = $2
     ON CONFLICT (turn_id) WHERE state = 'running' DO NOTHING
     RETURNING run_id
 )
@@ -59,7 +60,9 @@ WHERE turn_id = $2 AND state = 'running' AND NOT EXISTS (SELECT FROM made)
 """
 
 
-async def begin_run(conn: Any, *, space_id: int, turn_id: int, model: str, prompt: Sequence[Message]) -> StoredRun:
+async def begin_run(
+    conn: Any, *, space_id: int, turn_id: int, model: str, prompt: Sequence[PromptMessage]
+) -> StoredRun:
     """The turn's running run if there is one, else a new one with `prompt`.
 
     `conn` is an asyncpg connection (or pool) whose turn was claimed before. Raises StoredRunBroken if a stored prompt
@@ -75,7 +78,7 @@ async def begin_run(conn: Any, *, space_id: int, turn_id: int, model: str, promp
 
 # The steps of a run with their calls, one row a call; a step without calls is one row.
 LOAD_STEPS_SQL = """
-SELECT s.step, s.reply::text AS reply, s.prompt_tokens, s.completion_tokens,
+SELECT s.step, s.reply::text AS reply, s.prompt_tokens, s.completion_tokens, s.fallback,
        c.ordinal, c.call_id, c.tool, c.arguments, c.effect, c.state, c.result::text AS result, c.error_code
 FROM agent_steps s
 LEFT JOIN agent_tool_calls c ON c.run_id = s.run_id AND c.step = s.step
@@ -88,17 +91,18 @@ SAVE_STEP_SQL = """
 WITH held AS (
     SELECT turn_id FROM turns WHERE turn_id = $1 AND lease_no = $2 AND state = 'running' FOR SHARE
 ), said AS (
-    INSERT INTO agent_steps (run_id, step, reply, prompt_tokens, completion_tokens)
-    SELECT $3, $4, $5::text::jsonb, $6, $7 FROM held
+    INSERT INTO agent_steps (run_id, step, reply, prompt_tokens, completion_tokens, fallback, first_ms, took_ms)
+    SELECT $3, $4, $5::text::jsonb, $6, $7, $15, $16, $17 FROM held
     RETURNING run_id, step
 ), planned AS (
     INSERT INTO agent_tool_calls
-        (run_id, step, ordinal, call_id, tool, arguments, effect, state, result, error_code, settled_at)
+        (run_id, step, ordinal, call_id, tool, arguments, effect, state, result, error_code, settled_at,
+         arguments_preview)
     SELECT said.run_id, said.step, c.ordinal, c.call_id, c.tool, c.arguments, c.effect,
            CASE WHEN c.result IS NULL THEN 'planned' ELSE 'failed' END, c.result::json, c.error_code,
-           CASE WHEN c.result IS NULL THEN NULL ELSE now() END
-    FROM said, unnest($8::int[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[])
-             AS c (ordinal, call_id, tool, arguments, effect, result, error_code)
+           CASE WHEN c.result IS NULL THEN NULL ELSE now() END, c.preview
+    FROM said, unnest($8::int[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[],
+                      $18::text[]) AS c (ordinal, call_id, tool, arguments, effect, result, error_code, preview)
 )
 SELECT count(*) FROM said
 """
@@ -112,8 +116,10 @@ WITH held AS (
 ), settled AS (
     UPDATE agent_tool_calls t
     SET state = CASE WHEN c.error_code IS NULL THEN 'done' ELSE 'failed' END,
-        result = c.result::json, error_code = c.error_code, settled_at = now()
-    FROM held, unnest($4::int[], $5::int[], $6::text[], $7::text[]) AS c (step, ordinal, result, error_code)
+        result = c.result::json, error_code = c.error_code, settled_at = now(), whole = c.whole::json,
+        from_record = c.from_record, took_ms = c.took_ms, result_preview = c.preview
+    FROM held, unnest($4::int[], $5::int[], $6::text[], $7::text[], $9::text[], $10::bool[], $11::int[], $12::text[])
+        AS c (step, ordinal, result, error_code, whole, from_record, took_ms, preview)
     WHERE t.run_id = $3 AND t.step = c.step AND t.ordinal = c.ordinal AND t.state = 'planned'
 )
 SELECT count(*) FROM held
@@ -121,10 +127,16 @@ SELECT count(*) FROM held
 
 
 class PgRunStore:
-    """An agent.ports.RunStore over one run. `resumed` is StoredRun's: a run just begun has nothing to load."""
+    """An agent.ports.RunStore over one run. `resumed` is StoredRun's: a run just begun has nothing to load.
 
-    def __init__(self, pool: Any, run_id: int, fence: Fence, *, resumed: bool = True) -> None:
+    `worded` are the tools of whose arguments and results the audit may keep words; of all others it keeps counts.
+    """
+
+    def __init__(
+        self, pool: Any, run_id: int, fence: Fence, *, resumed: bool = True, worded: Collection[str] = ()
+    ) -> None:
         self._pool = pool
+        self._worded = frozenset(worded)
         self._run_id = run_id
         self._fence = fence
         self._resumed = resumed
@@ -161,6 +173,10 @@ class PgRunStore:
                 [each.effect for each in planned],
                 [each.rejection.content if each.rejection else None for each in planned],
                 [each.rejection.error_code if each.rejection else None for each in planned],
+                reply.fallback,
+                milliseconds(reply.first_s),
+                milliseconds(reply.took_s),
+                [preview(each.call.arguments, self._audit(each)) for each in planned],
             )
         except asyncpg.UniqueViolationError:
             saved = 0
@@ -178,96 +194,26 @@ class PgRunStore:
             [result.content for _, result in settled],
             [result.error_code for _, result in settled],
             all(planned.effect == "read" for planned, _ in settled),
+            [result.whole for _, result in settled],
+            [result.from_record for _, result in settled],
+            [milliseconds(result.took_s) for _, result in settled],
+            [preview(result.content, self._audit(planned)) for planned, result in settled],
         )
         self._check(held)
+
+    def _audit(self, planned: PlannedCall) -> Audit:
+        return "words" if planned.call.tool in self._worded else "counts"
 
     def _check(self, rows: int) -> None:
         if rows == 0:
             raise LeaseLost(self._run_id, self._fence.turn_id, self._fence.lease_no)
 
 
-# End a run with what its last reply said, if it said anything.
-FINISH_RUN_SQL = """
-WITH said AS (
-    INSERT INTO agent_steps (run_id, step, reply, prompt_tokens, completion_tokens)
-    SELECT run_id, $6, $7::text::jsonb, $8, $9 FROM agent_runs
-    WHERE run_id = $1 AND state = 'running' AND $7::text IS NOT NULL
-)
-UPDATE agent_runs
-SET state = $2, end_reason = $3, ended_at = now(), steps = $4, calls = $5, prompt_tokens = $10, completion_tokens = $11
-WHERE run_id = $1 AND state = 'running'
-"""
-
-# End a run that has no outcome, with the totals that are stored; calls that nobody will settle any more are closed.
-ABANDON_RUN_SQL = """
-WITH closed AS (
-    UPDATE agent_tool_calls SET state = 'failed', error_code = 'run_ended', settled_at = now()
-    WHERE run_id = $1 AND state = 'planned'
-)
-UPDATE agent_runs r
-SET state = $2, end_reason = $3, ended_at = now(),
-    steps = s.steps, prompt_tokens = s.prompt_tokens, completion_tokens = s.completion_tokens,
-    calls = (SELECT count(*) FROM agent_tool_calls WHERE run_id = $1 AND error_code IS DISTINCT FROM 'limit_calls')
-FROM (
-    SELECT count(*) AS steps, coalesce(sum(prompt_tokens), 0) AS prompt_tokens,
-           coalesce(sum(completion_tokens), 0) AS completion_tokens
-    FROM agent_steps WHERE run_id = $1
-) s
-WHERE r.run_id = $1 AND r.state = 'running'
-"""
-
-
-async def finish_run(
-    conn: Any,
-    run_id: int,
-    *,
-    state: Literal["answered", "failed", "cancelled"],
-    outcome: RunOutcome | None,
-    reason: str | None = None,
-) -> None:
-    """End the run within the caller's transaction, which also moves the turn on under its lease.
-
-    With an outcome, its final reply is saved as the last step, and its reason is kept. Without one (cancelled, or the
-    attempt broke), `reason` is kept, or else the state. A run that has ended is left as it is.
-    """
-    if outcome is None:
-        await conn.execute(ABANDON_RUN_SQL, run_id, state, reason or state)
-        return
-    final = outcome.final
-    await conn.execute(
-        FINISH_RUN_SQL,
-        run_id,
-        state,
-        reason or outcome.reason,
-        outcome.step + (0 if final is None else 1),
-        outcome.calls,
-        outcome.step,
-        None if final is None else write_reply(final),
-        0 if final is None else final.usage.prompt_tokens,
-        0 if final is None else final.usage.completion_tokens,
-        outcome.usage.prompt_tokens,
-        outcome.usage.completion_tokens,
-    )
-
-
-# The run of a turn that was not ended yet.
-RUNNING_RUN_SQL = """
-SELECT run_id FROM agent_runs WHERE turn_id = $1 AND state = 'running'
-"""
-
-
-async def abandon_run(conn: Any, turn_id: int, *, state: Literal["failed", "cancelled"], reason: str) -> None:
-    """End the run that the turn may have, within the caller's transaction, which ends the turn without its answer."""
-    run_id = await conn.fetchval(RUNNING_RUN_SQL, turn_id)
-    if run_id is not None:
-        await finish_run(conn, run_id, state=state, outcome=None, reason=reason)
-
-
 def _read_step(rows: Sequence[asyncpg.Record]) -> StoredStep:
     first = rows[0]
     calls = tuple(_read_call(row) for row in rows if row["ordinal"] is not None)
     usage = Usage(first["prompt_tokens"], first["completion_tokens"])
-    reply = read_reply(first["reply"], [each.planned.call for each in calls], usage)
+    reply = read_reply(first["reply"], [each.planned.call for each in calls], usage, fallback=first["fallback"])
     return StoredStep(first["step"], reply, calls)
 
 

@@ -28,6 +28,8 @@ UNLIMITED: Final = {
     "MUNINN_MEMBER_TURNS": "1000000",
     "MUNINN_PLACE_TURNS": "1000000",
     "MUNINN_SPACE_TURNS": "1000000",
+    "MUNINN_MEMBER_DAILY_TOKENS": "0",
+    "MUNINN_SPACE_DAILY_TOKENS": "0",
 }
 
 
@@ -123,7 +125,12 @@ async def open_model(logs: Path) -> AsyncGenerator[dict[str, str]]:
             line = (await process.stdout.readline()).decode().split()
         if len(line) != 2:
             raise RuntimeError(f"the model did not start: {_end_of(logs / 'model.log')}")
-        yield {"MUNINN_OPENAI_BASE_URL": line[0], "MUNINN_OPENAI_API_KEY": line[1], "MUNINN_MODEL": "bench"}
+        yield {
+            "MUNINN_OPENAI_BASE_URL": line[0],
+            "MUNINN_OPENAI_API_KEY": line[1],
+            "MUNINN_MODEL": "bench",
+            "MUNINN_MODEL_CONTEXT": "128000",
+        }
 
 
 def addresses(side: Side) -> dict[str, str]:

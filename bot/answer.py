@@ -2,19 +2,25 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import structlog
 
-from agent.contracts import Message, RunOutcome
+from agent.contracts import RunOutcome
+from agent.ending import abandon_run, finish_run
 from agent.limits import Limits
 from agent.loop import run
 from agent.ports import Model
-from agent.store import Fence, PgRunStore, abandon_run, begin_run, finish_run
+from agent.prices import Prices
+from agent.store import Fence, PgRunStore, StoredRun, begin_run
+from agent.tokens import Gauge
 from bot import parts, turns
 from bot.addressing import Identity
+from bot.ai_events import AiEvent, AiEvents
+from bot.allowance import Budget, forbidden
 from bot.crash import crash_point
 from bot.delivery import Delivery
 from bot.metering import MeteredModel, MeteredToolbox
@@ -25,6 +31,7 @@ from bot.turns import Outcome, Part, Turn
 from bot.writes import Writes
 from memory.context import Line, WorkingSet, working_set
 from memory.database import BORROW_S, Pool
+from memory.ids import RunId
 from tools.actions import Action, React
 from tools.ports import ActionReport, TurnContext
 from tools.registry import Registry
@@ -50,6 +57,10 @@ FAILURES: Final[Mapping[str, str]] = {
         "My language model does not take this request, so I have no answer. Your message is kept; the person who runs "
         "me finds the reason in my log."
     ),
+    "too_long": (
+        "What you ask needs more room than my language model has, so I have no answer. Your message is kept; please "
+        "ask for less at once."
+    ),
     "empty_answer": "My language model gave an empty answer, so I have none for you. Please ask again in other words.",
     "content_filter": (
         "My language model's provider filtered its answer, so I have none for you. Please ask in other words."
@@ -57,6 +68,18 @@ FAILURES: Final[Mapping[str, str]] = {
     "limit_time": "That took longer than I may take, so I stopped without an answer. Please ask for less at once.",
     "limit_steps": "That took more steps than I may take, so I stopped without an answer. Please ask for less at once.",
     "limit_calls": "That took more steps than I may take, so I stopped without an answer. Please ask for less at once.",
+    "stopped": (
+        "The person who runs me has switched me off for now, so I have no answer. Your message is kept; please ask "
+        "again later."
+    ),
+    "budget_member": (
+        "You have used up what I may spend on one member in a day, so I have no answer. Your message is kept; please "
+        "ask again after midnight UTC."
+    ),
+    "budget_space": (
+        "What I may spend here in a day is used up, so I have no answer. Your message is kept; please ask again after "
+        "midnight UTC."
+    ),
     "broken": (
         "Something in me broke several times over this message, so I stopped trying. It is kept; the person who runs "
         "me finds the reason in my log."
@@ -65,15 +88,20 @@ FAILURES: Final[Mapping[str, str]] = {
 
 
 CUT_OFF: Final = "\n\n(My answer was longer than I may make it, and ends here. Ask me to go on.)"
+UNFINISHED: Final = "\n\n(I reached my limit of work for one answer. Not done: {}.)"
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """What one run may use. `context_tokens` and `messages` bound the working set."""
+    """What one run may use. `context_tokens` and `messages` bound the working set; `daily` and `stopped` say whether a
+    run may begin at all."""
 
     limits: Limits
     context_tokens: int
     messages: int
+    daily: Budget = field(default_factory=Budget)
+    stopped: bool = False
+    prices: Prices | None = None
 
 
 class Answerer:
@@ -88,10 +116,13 @@ class Answerer:
         me: Identity,
         budgets: Budgets,
         outlook: Outlook,
+        ai_events: AiEvents,
     ) -> None:
         self._pool = pool
-        self._model = MeteredModel(model)
+        self._model = model
         self._model_name = model_name
+        self._gauge = Gauge()
+        self._ai_events = ai_events
         self._writes = writes
         self._me = me
         self._budgets = budgets
@@ -117,10 +148,11 @@ class Answerer:
             await self._answer(turn)
 
     async def cancelled(self, turn: Turn) -> None:
-        """The trigger was deleted before an answer was composed: nothing is said (I3)."""
+        """The trigger was deleted, or the turn stopped, before an answer was composed: nothing is said (I3)."""
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            await turns.end(conn, turn, "cancelled", reason="trigger_deleted")
-            await abandon_run(conn, turn.turn_id, state="cancelled", reason="trigger_deleted")
+            reason = await turns.cancel_reason(conn, turn)
+            await turns.end(conn, turn, "cancelled", reason=reason)
+            await abandon_run(conn, turn.turn_id, state="cancelled", reason=reason)
 
     async def _expire(self, turn: Turn) -> None:
         """Mark a message that came too long ago to be answered with one reaction, and end its turn and run."""
@@ -130,6 +162,12 @@ class Answerer:
             await abandon_run(conn, turn.turn_id, state="cancelled", reason="expired")
 
     async def _answer(self, turn: Turn) -> None:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            why = await forbidden(conn, turn, self._budgets.daily, switched_off=self._budgets.stopped)
+        if why is not None:
+            log.warning("turn.forbidden", why=why)
+            await self._tell(turn, FAILURES[why], why)
+            return
         async with self._typing(turn):
             recent = await self._recent(turn)
             if recent.trigger is None:
@@ -155,7 +193,7 @@ class Answerer:
             stored = await begin_run(
                 conn, space_id=turn.space_id, turn_id=turn.turn_id, model=self._model_name, prompt=prompt
             )
-        outcome = await self._run(turn, trigger, stored.run_id, stored.prompt, resumed=stored.resumed)
+        outcome = await self._run(turn, self._context(turn, trigger), stored)
         crash_point("after_reply")
         log.info(
             "run.ended",
@@ -168,10 +206,9 @@ class Answerer:
         )
         return outcome, stored.run_id
 
-    async def _run(
-        self, turn: Turn, trigger: Line, run_id: int, prompt: tuple[Message, ...], *, resumed: bool
-    ) -> RunOutcome:
-        context = TurnContext(
+    def _context(self, turn: Turn, trigger: Line) -> TurnContext:
+        """The trusted facts of the turn, and what its tools may use."""
+        return TurnContext(
             scope=turn.scope,
             trigger_id=turn.trigger_id,
             author_id=turn.author_id,
@@ -181,27 +218,50 @@ class Answerer:
             discord=self._outlook.discord(turn),
             activity=self._outlook.activity(turn),
         )
+
+    async def _run(self, turn: Turn, context: TurnContext, stored: StoredRun) -> RunOutcome:
+        toolbox = MeteredToolbox(self._registry.for_turn(context))
+        worded = [spec.name for spec in toolbox.specs() if spec.audit == "words"]
+        fence = Fence(turn.turn_id, turn.lease_no)
         return await run(
-            prompt,
-            model=self._model,
-            toolbox=MeteredToolbox(self._registry.for_turn(context)),
-            store=PgRunStore(self._pool, run_id, Fence(turn.turn_id, turn.lease_no), resumed=resumed),
+            stored.prompt,
+            model=self._metered(turn, RunId(stored.run_id)),
+            toolbox=toolbox,
+            store=PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded),
             limits=self._budgets.limits,
+            gauge=self._gauge,
         )
+
+    def _metered(self, turn: Turn, run_id: RunId) -> MeteredModel:
+        blank = AiEvent(
+            turn.space_id,
+            "answer",
+            self._model_name,
+            "ok",
+            0.0,
+            place_id=turn.place_id,
+            member_id=turn.author_id,
+            run_id=run_id,
+        )
+        return MeteredModel(self._model, self._ai_events.note, blank, self._budgets.prices)
 
     async def _compose(self, turn: Turn, outcome: RunOutcome, run_id: int) -> tuple[Outcome, tuple[Part, ...]]:
         """Commit to what will be said, with the run's end, before anything is said."""
-        text = clean(outcome.text or "") + (CUT_OFF if outcome.reason == "truncated" else "")
-        said = parts.split(text) if outcome.kind == "answered" else ()
+        said = parts.split(_told(outcome)) if outcome.kind == "answered" else ()
         reason: str = outcome.reason
         if not said:
             reason = reason if outcome.kind == "failed" else "empty_answer"
-            said = (FAILURES.get(reason, FAILURES["broken"]),)
+            said = (FAILURES.get(outcome.error_code or "", "") or FAILURES.get(reason, FAILURES["broken"]),)
         told: Outcome = "answer" if outcome.kind == "answered" and reason != "empty_answer" else "error"
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             composed = await turns.compose(conn, turn, _bounded(said), outcome=told, reason=reason)
             await finish_run(
-                conn, run_id, state="answered" if told == "answer" else "failed", outcome=outcome, reason=reason
+                conn,
+                run_id,
+                state="answered" if told == "answer" else "failed",
+                outcome=outcome,
+                reason=reason,
+                prices=self._budgets.prices,
             )
         crash_point("after_composed")
         return told, composed
@@ -245,6 +305,17 @@ class _TriggerActions:
                 return ActionReport("refused", outcome.failure, "Discord refused the reaction.")
             case "unknown":
                 return ActionReport("unknown", outcome.failure, "It is not certain whether the reaction was added.")
+
+
+def _told(outcome: RunOutcome) -> str:
+    """The answer, and what the member should know of its limits: the model may have forgotten to say so."""
+    text = clean(outcome.text or "")
+    if outcome.reason == "truncated":
+        text += CUT_OFF
+    if outcome.unfinished:
+        counts = Counter(outcome.unfinished)
+        text += UNFINISHED.format(", ".join(f"{tool}{f' ({n} times)' if n > 1 else ''}" for tool, n in counts.items()))
+    return text
 
 
 def _bounded(said: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,9 +12,14 @@ import discord
 import structlog
 from redis.asyncio import Redis
 
+from agent.fallback import Fallback
 from agent.limits import Limits
 from agent.openai_model import OpenAIModel
+from agent.ports import Model
+from agent.prices import Prices
 from bot.addressing import Identity
+from bot.ai_events import AiEvents
+from bot.allowance import Budget
 from bot.answer import Answerer, Budgets
 from bot.audiences import Audiences
 from bot.backfill import Backfill
@@ -30,7 +35,7 @@ from bot.rest import Reads, Rest
 from bot.router import Router
 from bot.seen import Seen, ledger_name
 from bot.services import open_services
-from bot.settings import Settings
+from bot.settings import Settings, model_window
 from bot.shard_lock import ShardLock
 from bot.standing import Standing
 from bot.startup import look_for_model, look_for_redis, prepare_database
@@ -87,7 +92,7 @@ class _Resources:
 
     pool: Pool
     redis: Redis
-    model: OpenAIModel
+    model: Model
     database_url: str
     ledger: str
     backends: set[int]
@@ -112,16 +117,38 @@ async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncG
         stack.callback(pool.terminate)
         redis: Redis = Redis.from_url(redis_url, socket_timeout=REDIS_S, socket_connect_timeout=REDIS_S)
         stack.push_async_callback(redis.aclose)
-        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
-        model = OpenAIModel(
-            base_url=settings.openai_base_url,
-            api_key=key,
-            model=settings.model,
+        model = await stack.enter_async_context(_open_model(settings))
+        yield _Resources(pool, redis, model, database_url, await ledger_name(pool), backends)
+
+
+@contextlib.asynccontextmanager
+async def _open_model(settings: Settings) -> AsyncGenerator[Model]:
+    """The model, with the one behind it that replies where it cannot be had."""
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+
+    def opened(name: str, base_url: str | None, api_key: str | None) -> OpenAIModel:
+        return OpenAIModel(
+            base_url=base_url,
+            api_key=api_key,
+            model=name,
             stream=settings.model_stream,
             silence_s=settings.model_timeout_s,
         )
-        stack.push_async_callback(model.aclose)
-        yield _Resources(pool, redis, model, database_url, await ledger_name(pool), backends)
+
+    first = opened(settings.model, settings.openai_base_url, key)
+    async with contextlib.aclosing(first):
+        if not settings.fallback_model:
+            yield first
+            return
+        own = settings.fallback_api_key.get_secret_value() if settings.fallback_api_key else None
+        elsewhere = settings.fallback_base_url not in (None, settings.openai_base_url)
+        second = opened(
+            settings.fallback_model,
+            settings.fallback_base_url or settings.openai_base_url,
+            own if own or elsewhere else key,  # a key is shown to nobody but its own endpoint (I13)
+        )
+        async with contextlib.aclosing(second):
+            yield Fallback(first, second)
 
 
 async def _look_around(settings: Settings, redis_url: str) -> None:
@@ -180,6 +207,7 @@ class _Parts:
     backfill: Backfill
     reconciliation: Reconciliation
     audiences: Audiences
+    ai_events: AiEvents
 
 
 def _assemble(
@@ -190,7 +218,8 @@ def _assemble(
     rest = Rest(gateway.http)
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
     outlook = Outlook(pool, Reads(rest), me)
-    answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings), outlook)
+    ai_events = AiEvents(pool)
+    answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings), outlook, ai_events)
     worker = Worker(
         pool,
         answerer.serve,
@@ -227,20 +256,36 @@ def _assemble(
     )
     reconciliation = Reconciliation(pool, Standing(rest, me.user_id), every_s=settings.reconcile_s)
     audiences = Audiences(pool, wakeups.audiences, poll_s=settings.poll_s)
-    return _Parts(gateway, ingress, router, worker, wakeups, backfill, reconciliation, audiences)
+    return _Parts(gateway, ingress, router, worker, wakeups, backfill, reconciliation, audiences, ai_events)
 
 
 def _budgets(settings: Settings) -> Budgets:
     limits = Limits(
         max_steps=settings.max_steps,
         max_calls=settings.max_calls,
+        max_writes=settings.max_writes,
         run_s=settings.run_s,
         tool_s=settings.tool_s,
         parallel_reads=settings.parallel_reads,
         identical_calls=settings.identical_calls,
         final_reserve_s=min(20.0, settings.run_s / 4),
+        result_chars=settings.tool_result_chars,
+        request_tokens=model_window(settings) - settings.reply_tokens,
     )
-    return Budgets(limits, settings.context_tokens, settings.working_set_messages)
+    return Budgets(
+        limits,
+        settings.context_tokens,
+        settings.working_set_messages,
+        daily=Budget(settings.space_daily_tokens, settings.member_daily_tokens),
+        stopped=settings.stopped,
+        prices=_prices(settings),
+    )
+
+
+def _prices(settings: Settings) -> Prices | None:
+    if settings.price_prompt is None or settings.price_completion is None:
+        return None
+    return Prices(settings.price_prompt, settings.price_completion)
 
 
 async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> None:
@@ -261,6 +306,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "backfill": parts.backfill.run,
         "reconciliation": parts.reconciliation.run,
         "audiences": parts.audiences.run,
+        "ai_events": parts.ai_events.run,
         "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild),
     }
     async with asyncio.TaskGroup() as group:
@@ -275,6 +321,7 @@ async def _shut_down(parts: _Parts, life: "asyncio.Task[None]", *, within_s: flo
     """Stop taking events, journal what came, let turns finish for a while, then cut off what is left."""
     if not life.done():
         log.info("muninn.stopping", within_s=within_s)
+        parts.worker.begin_no_more()
         loop = asyncio.get_running_loop()
         until = loop.time() + within_s
         try:

@@ -4,8 +4,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Coroutine, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
@@ -63,6 +63,47 @@ def sandbox(
         from bot.tryout import try_out
 
         _run_until_signalled(try_out(settings, chat=not no_chat))
+
+
+@app.command()
+def stop(
+    reason: Annotated[str, typer.Option("--reason", help="Why, for whoever runs Muninn after you.")] = "",
+) -> None:
+    """Switch answering off everywhere, at once and until `muninn start`: what runs is cut off, and who asks is told.
+
+    Everything is journalled all the same.
+    """
+    _switch(is_on=True, reason=reason or None)
+    typer.echo("Muninn answers nobody until `muninn start`.")
+
+
+@app.command()
+def start() -> None:
+    """Answer again after `muninn stop`."""
+    _switch(is_on=False, reason=None)
+    typer.echo("Muninn answers, unless MUNINN_STOPPED is set where it runs.")
+
+
+def _switch(*, is_on: bool, reason: str | None) -> None:
+    with _faults_told():
+        from bot.settings import load
+
+        settings = load()
+        _set_up_logs(settings)
+        asyncio.run(_switch_stop(settings, is_on=is_on, reason=reason))
+
+
+async def _switch_stop(settings: "Settings", *, is_on: bool, reason: str | None) -> None:
+    from bot.startup import connect, prepare_database
+    from bot.stops import switch_stop
+
+    async with _database(settings) as url:
+        await prepare_database(url, apply=False)
+        conn = await connect(url)
+        try:
+            await switch_stop(conn, is_on=is_on, reason=reason)
+        finally:
+            await conn.close()
 
 
 @app.command()
@@ -143,19 +184,27 @@ def invite() -> None:
 
 
 async def _migrate(settings: "Settings", *, apply: bool) -> None:
-    from bot.services import embedded_postgres
     from bot.startup import prepare_database
 
-    if settings.database_url is not None:
-        applied = await prepare_database(settings.database_url.get_secret_value(), apply=apply)
-    else:
-        async with embedded_postgres(settings.data_dir) as url:
-            applied = await prepare_database(url, apply=apply)
+    async with _database(settings) as url:
+        applied = await prepare_database(url, apply=apply)
     typer.echo(
         f"Applied {', '.join(applied.names)}; the schema is at version {applied.after}."
         if applied.names
         else f"The schema is at version {applied.after}; nothing to do."
     )
+
+
+@asynccontextmanager
+async def _database(settings: "Settings") -> AsyncGenerator[str]:
+    """The database's address; the embedded server runs while the block does."""
+    from bot.services import embedded_postgres
+
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value()
+    else:
+        async with embedded_postgres(settings.data_dir) as url:
+            yield url
 
 
 @contextmanager

@@ -1,32 +1,63 @@
 """Counting what the loop does, from outside: the model's calls and the tools' calls. The loop knows nothing of it."""
 
+import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from agent.contracts import Message, ModelReply, PlannedCall, ToolCall, ToolResult, ToolSpec, ValidCall
+from agent.errors import ModelFault
 from agent.ports import Model, Toolbox
+from agent.prices import Prices
+from bot.ai_events import AiEvent
 from bot.metrics import MODEL_SECONDS, MODEL_TOKENS, STEPS, TOOL_CALLS, TOOL_SECONDS
 
 
+@dataclass(frozen=True, slots=True)
 class MeteredModel:
-    """A model whose calls are timed and counted."""
+    """A model whose calls are timed, counted and noted.
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
+    `blank` says for whom and what for; how a call went is filled in. `prices` are those of the first model, not of a
+    fallback.
+    """
+
+    model: Model
+    note: Callable[[AiEvent], None]
+    blank: AiEvent
+    prices: Prices | None = None
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, within_s: float) -> ModelReply:
         """As the model's own."""
-        started = time.perf_counter()
-        end = "error"
+        began = time.monotonic()
+        ended = replace(self.blank, messages=len(messages))
         try:
-            reply = await self._model.complete(messages, tools, within_s=within_s)
-            end = "ok"
-        finally:
-            STEPS.labels(end).inc()
-            MODEL_SECONDS.observe(time.perf_counter() - started)
+            reply = await self.model.complete(messages, tools, within_s=within_s)
+        except ModelFault as fault:
+            self._count(replace(ended, status="failed", error_code=fault.code), began)
+            raise
+        except asyncio.CancelledError:
+            self._count(replace(ended, status="cancelled"), began)
+            raise
+        priced = None if reply.fallback else self.prices
+        ended = replace(
+            ended,
+            status="ok",
+            model=reply.model,
+            fallback=reply.fallback,
+            usage=reply.usage,
+            cost=None if priced is None else priced.cost(reply.usage),
+            first_s=reply.first_s,
+        )
+        self._count(ended, began)
         MODEL_TOKENS.labels("prompt").inc(reply.usage.prompt_tokens)
         MODEL_TOKENS.labels("completion").inc(reply.usage.completion_tokens)
         return reply
+
+    def _count(self, event: AiEvent, began: float) -> None:
+        took_s = time.monotonic() - began
+        STEPS.labels("ok" if event.status == "ok" else "error").inc()
+        MODEL_SECONDS.observe(took_s)
+        self.note(replace(event, took_s=took_s, ended_at=began + took_s))
 
 
 class MeteredToolbox:

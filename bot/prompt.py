@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from agent.contracts import Message, SystemMessage, UserMessage
+from agent.contracts import ContextMessage, PromptMessage, SystemMessage
 from memory.context import Line, WorkingSet, names_of
 
 INSTRUCTIONS: Final = """\
@@ -27,18 +27,17 @@ _MENTION: Final = re.compile(r"<@!?(\d+)>")
 _INVISIBLE: Final = re.compile(r"[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
-def render(working_set: WorkingSet, trigger: Line, *, own_id: int) -> tuple[Message, ...]:
-    """The messages that begin a run: instructions, then one message with the place's recent lines and the request."""
+def render(working_set: WorkingSet, trigger: Line, *, own_id: int) -> tuple[PromptMessage, ...]:
+    """The messages that begin a run: instructions, which never change, so that a provider's cache knows them; then one
+    message with the place's recent lines, which may be left out where the window is too small, and the request."""
     names = {**names_of([*working_set.lines, trigger]), own_id: "Muninn"}
-    blocks: list[str] = []
-    if working_set.lines:
-        blocks.append("Recent messages in this place, oldest first, quoted:")
-        if working_set.left_out:
-            blocks.append(f"({working_set.left_out} older ones did not fit and are not shown)")
-        blocks.extend(_quoted(line, names) for line in working_set.lines)
-    blocks.append("Answer this message now. It is from the member whom you are answering, quoted:")
-    blocks.append(_quoted(trigger, names))
-    return SystemMessage(INSTRUCTIONS), UserMessage("\n".join(blocks))
+    before = "Recent messages in this place, oldest first, quoted:" if working_set.lines else ""
+    if working_set.left_out:
+        before += f"\n({working_set.left_out} older ones did not fit and are not shown)"
+    after = "Answer this message now. It is from the member whom you are answering, quoted:\n" + _quoted(trigger, names)
+    return SystemMessage(INSTRUCTIONS), ContextMessage(
+        before, tuple(_quoted(e, names) for e in working_set.lines), after
+    )
 
 
 def _quoted(line: Line, names: Mapping[int, str]) -> str:

@@ -7,6 +7,7 @@ docs/reference/settings.md is written from the fields below by `python -m bot.se
 
 import os
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -19,6 +20,9 @@ from bot.errors import SettingsFault
 
 PREFIX = "MUNINN_"
 ENV_FILE = Path(".env")
+DEFAULT_MODEL = "gpt-4.1-mini"
+DEFAULT_MODEL_CONTEXT = 128_000
+"""As much of the default model's window as Muninn uses unasked; it takes more."""
 
 
 def _check_address(value: str, schemes: tuple[str, ...]) -> str:
@@ -47,6 +51,8 @@ def _redis(value: SecretStr) -> SecretStr:
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Tokens = Annotated[int, Field(ge=0, le=1_000_000_000_000)]
+Price = Annotated[Decimal, Field(ge=0, le=1_000_000)]
 
 
 class Settings(BaseSettings):
@@ -90,20 +96,70 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("MUNINN_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
         description="An endpoint that speaks OpenAI's API (Ollama, vLLM, llama.cpp, OpenRouter); not set: OpenAI.",
     )
-    model: Annotated[str, Field(min_length=1)] = Field(default="gpt-4.1-mini", description="The chat model's name.")
+    model: Annotated[str, Field(min_length=1)] = Field(default=DEFAULT_MODEL, description="The chat model's name.")
+    model_context: Annotated[int, Field(ge=2_000, le=10_000_000)] | None = Field(
+        default=None,
+        description=(
+            "Tokens that the model takes, request and reply together. Must be set for every model but the default one "
+            f"({DEFAULT_MODEL}: {DEFAULT_MODEL_CONTEXT:,} are used)."
+        ),
+    )
+    reply_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = Field(
+        default=2_000, description="Tokens of the model's window that are kept free for its reply."
+    )
     model_stream: bool = Field(default=False, description="Ask for streamed replies; some servers answer only so.")
     model_timeout_s: Seconds = Field(default=60, description="Seconds for one model call.")
+    fallback_model: str = Field(
+        default="", description="A model that replies while the first one cannot be had. Not set: nobody does."
+    )
+    fallback_base_url: Annotated[str, AfterValidator(_http)] | None = Field(
+        default=None, description="Where the fallback model is; not set: where the first one is."
+    )
+    fallback_api_key: SecretStr | None = Field(
+        default=None,
+        description="The key for MUNINN_FALLBACK_BASE_URL; not set: the first one's, if it is the same place.",
+    )
+    price_prompt: Price | None = Field(
+        default=None, description="What a million tokens of a prompt cost, in your currency. Only for the audit."
+    )
+    price_completion: Price | None = Field(default=None, description="What a million tokens of a reply cost.")
     context_tokens: Annotated[int, Field(ge=1_000)] = Field(
-        default=8_000, description="Tokens that a prompt may have, by Muninn's own careful estimate."
+        default=8_000,
+        description="Tokens of the recent messages that a prompt shows, by Muninn's own careful estimate.",
     )
     working_set_messages: Count = Field(default=30, description="Recent messages of the place that a prompt shows.")
 
     max_steps: Count = Field(default=6, description="Model calls in one run, the last one without tools included.")
     max_calls: Count = Field(default=12, description="Tool calls in one run.")
+    max_writes: Annotated[int, Field(ge=0, le=1_000)] = Field(
+        default=8, description="Tool calls in one run that change something; each runs alone, in the model's order."
+    )
     run_s: Seconds = Field(default=120, description="Seconds for one run, the time to say the end included.")
     tool_s: Seconds = Field(default=20, description="Seconds for one tool call.")
     parallel_reads: Count = Field(default=4, description="Reading tools that may run at the same time in one run.")
     identical_calls: Count = Field(default=2, description="How often one run may repeat the same call.")
+
+    member_daily_tokens: Tokens = Field(
+        default=1_000_000, description="Tokens that one member may use in a guild or DM in a day (UTC); 0: no budget."
+    )
+    space_daily_tokens: Tokens = Field(
+        default=10_000_000, description="Tokens that a guild or a DM may use in a day (UTC); 0: no budget."
+    )
+    stopped: bool = Field(
+        default=False,
+        description="Journal everything and answer nobody but by saying so. `muninn stop` does the same while it runs.",
+    )
+
+    tool_result_chars: Annotated[int, Field(ge=1_000, le=200_000)] = Field(
+        default=12_000, description="Characters of a tool's result that the model sees; the rest is kept with the run."
+    )
+    transcript_days: Annotated[int, Field(ge=1, le=3_650)] = Field(
+        default=14,
+        description="Days for which prompts, replies and tool results are kept; after them the audit remains.",
+    )
+    ai_event_days: Annotated[int, Field(ge=1, le=3_650)] = Field(
+        default=90, description="Days for which a row a model request is kept."
+    )
 
     workers: Count = Field(default=8, description="Turns that this process works on at the same time.")
     answer_window_s: Seconds = Field(
@@ -156,6 +212,12 @@ class Settings(BaseSettings):
             raise ValueError("MUNINN_TURN_HEARTBEAT_S must be at most a third of MUNINN_TURN_LEASE_S")
         if self.tool_s > self.run_s:
             raise ValueError("MUNINN_TOOL_S must not be more than MUNINN_RUN_S")
+        if self.model_context is not None and self.context_tokens + self.reply_tokens > self.model_context:
+            raise ValueError(
+                "MUNINN_CONTEXT_TOKENS and MUNINN_REPLY_TOKENS together must not be more than MUNINN_MODEL_CONTEXT"
+            )
+        if (self.price_prompt is None) != (self.price_completion is None):
+            raise ValueError("MUNINN_PRICE_PROMPT and MUNINN_PRICE_COMPLETION are set together or not at all")
         return self
 
     @field_validator("discord_token")
@@ -254,6 +316,20 @@ def require_for_discord(settings: Settings) -> None:
             "MUNINN_OPENAI_API_KEY is not set: set it (OPENAI_API_KEY does too), "
             "or name an endpoint of your own in MUNINN_OPENAI_BASE_URL."
         )
+    model_window(settings)
+
+
+def model_window(settings: Settings) -> int:
+    """Tokens that the model takes. Raises SettingsFault where nobody has said so: by a guess that is too high, servers
+    cut off the beginning of a prompt without a word, and by one that is too low every run fails."""
+    if settings.model_context is not None:
+        return settings.model_context
+    if settings.model == DEFAULT_MODEL:
+        return DEFAULT_MODEL_CONTEXT
+    raise SettingsFault(
+        f"MUNINN_MODEL_CONTEXT is not set, and how many tokens {settings.model} takes is not known: set it to the "
+        "model's context length, as its provider or your server's configuration gives it."
+    )
 
 
 def secrets(settings: Settings) -> list[str]:

@@ -25,6 +25,8 @@ from memory.scope import Scope
 TurnState = Literal["queued", "running", "composed", "delivering", "answered", "failed_told", "cancelled", "expired"]
 EndState = Literal["answered", "failed_told", "cancelled", "expired"]
 Outcome = Literal["answer", "error"]
+Beat = Literal["keep", "cancel", "give_back"]
+"""Go on; end it without an answer; stop and give it back, since everything is switched off."""
 
 TRANSITIONS: Final[Mapping[TurnState, frozenset[TurnState]]] = {
     "queued": frozenset({"running", "cancelled"}),
@@ -46,7 +48,7 @@ class Turn:
     """A claimed turn.
 
     Where nothing was composed yet, it may be `overdue`, its trigger older than the answer window, or `unwanted`, its
-    trigger deleted.
+    trigger deleted or the turn stopped.
     """
 
     turn_id: TurnId
@@ -132,14 +134,29 @@ HEARTBEAT_SQL: Final = """
 UPDATE turns t SET lease_until = now() + make_interval(secs => $3)
 FROM unnest($1::bigint[], $2::bigint[]) AS h (turn_id, lease_no)
 WHERE t.turn_id = h.turn_id AND t.lease_no = h.lease_no AND t.state IN ('running', 'composed', 'delivering')
-RETURNING t.turn_id, t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS cancel
+RETURNING t.turn_id, CASE
+    WHEN t.state <> 'running' THEN 'keep'
+    WHEN t.cancel_requested_at IS NOT NULL THEN 'cancel'
+    WHEN EXISTS (SELECT FROM operator_switches WHERE name = 'stop' AND is_on) THEN 'give_back'
+    ELSE 'keep' END AS beat
 """
 
 
-async def heartbeat(conn: Db, turns: Sequence[Turn], *, lease_s: float) -> Mapping[TurnId, bool]:
-    """Prolong the leases. Gives the turns that are still ours, and whether each is to be cancelled."""
+async def heartbeat(conn: Db, turns: Sequence[Turn], *, lease_s: float) -> Mapping[TurnId, Beat]:
+    """Prolong the leases. Gives the turns that are still ours, and what is to become of each."""
     rows = await conn.fetch(HEARTBEAT_SQL, [t.turn_id for t in turns], [t.lease_no for t in turns], lease_s)
-    return {TurnId(row["turn_id"]): row["cancel"] for row in rows}
+    return {TurnId(row["turn_id"]): row["beat"] for row in rows}
+
+
+# Why a turn is to be cancelled.
+CANCEL_REASON_SQL: Final = """
+SELECT coalesce(cancel_reason, 'trigger_deleted') FROM turns WHERE turn_id = $1
+"""
+
+
+async def cancel_reason(conn: Db, turn: Turn) -> str:
+    """`trigger_deleted`, or what the one who stopped the turn gave."""
+    return str(await conn.fetchval(CANCEL_REASON_SQL, turn.turn_id))
 
 
 # Give a turn back, to be claimed again after a pause.

@@ -56,7 +56,7 @@ class Worker:
         self._stopping = False
 
     def cancel(self, turn_ids: Sequence[TurnId]) -> None:
-        """The triggers of these turns were deleted: stop those that run here."""
+        """These turns are unwanted (deleted, stopped) and on record as such: stop those that run here."""
         for turn_id in turn_ids:
             if turn_id in self._running and turn_id not in self._unwanted:
                 self._unwanted.add(turn_id)
@@ -102,11 +102,16 @@ class Worker:
                 continue
             self._beat_at = sent_at
             self._stop([turn.turn_id for turn in running if turn.turn_id not in ours])
-            self.cancel([turn_id for turn_id, unwanted in ours.items() if unwanted])
+            self._stop([turn_id for turn_id, beat in ours.items() if beat == "give_back"], why="switched_off")
+            self.cancel([turn_id for turn_id, beat in ours.items() if beat == "cancel"])
+
+    def begin_no_more(self) -> None:
+        """Claim nothing from now on; what runs goes on."""
+        self._stopping = True
 
     async def stop(self, *, within_s: float) -> None:
         """Begin nothing more, let what runs finish for `within_s` seconds, then cut it off and give it back at once."""
-        self._stopping = True
+        self.begin_no_more()
         tasks = [task for _, task in self._running.values()]
         if tasks:
             await asyncio.wait(tasks, timeout=within_s)
@@ -116,10 +121,10 @@ class Worker:
         if left:
             await asyncio.wait(left, timeout=STOP_GRACE_S)
 
-    def _stop(self, turn_ids: Sequence[TurnId]) -> None:
+    def _stop(self, turn_ids: Sequence[TurnId], *, why: str = "lease_lost") -> None:
         for turn_id in turn_ids:
             if turn_id in self._running:
-                log.warning("worker.lease_lost", turn_id=turn_id)
+                log.warning("worker.stopped_turn", turn_id=turn_id, why=why)
                 self._running[turn_id][1].cancel()
 
     async def _claim(self) -> None:

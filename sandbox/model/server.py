@@ -86,6 +86,7 @@ class Model:
             "MUNINN_OPENAI_BASE_URL": self.base_url,
             "MUNINN_OPENAI_API_KEY": self.api_key,
             "MUNINN_MODEL": self.name,
+            "MUNINN_MODEL_CONTEXT": str(self._served.window),
         }
 
     # --- what it shall do --------------------------------------------------------------------------------------------

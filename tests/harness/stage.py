@@ -47,6 +47,7 @@ class Stage:
             "openai_base_url": self.model.base_url,
             "openai_api_key": SecretStr(self.model.api_key),
             "model": self.model.name,
+            "model_context": 128_000,
             "poll_s": 0.5,
             "turn_lease_s": 3.0,
             "turn_heartbeat_s": 0.5,

@@ -59,7 +59,7 @@ replies = st.one_of(
 behaviours = st.builds(
     Behaviour,
     delay_s=st.sampled_from([0.0, 0.1, 1.0, 4.0, 4.0, 30.0]),
-    ending=st.sampled_from(["ok", "ok", "ok", "refused", "raises", "not_json", "too_long", "cancels_itself"]),
+    ending=st.sampled_from(["ok", "ok", "ok", "long", "refused", "raises", "not_json", "too_long", "cancels_itself"]),
     cleanup_s=st.sampled_from([0.0, 0.5, 50.0]),
     stubborn=st.booleans(),
 )
@@ -207,9 +207,9 @@ def test_repair_is_idempotent_and_the_same_for_everybody(story: Story) -> None:
     attempt = Run(story, store)
     with contextlib.suppress(ConnectionError):
         run_virtually(attempt.go)
-    once = [repaired(each) for step in store.steps for each in step.calls]
-    assert [repaired(each) for each in once] == once
-    assert all(each.result is not None for each in once)
+    once = [repaired(step) for step in store.steps]
+    assert [repaired(step) for step in once] == once
+    assert all(each.result is not None for step in once for each in step.calls)
     check_transcript(build(PROMPT, store.steps))
     assert build(PROMPT, store.steps) == build(PROMPT, store.steps)
 

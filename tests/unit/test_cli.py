@@ -37,7 +37,7 @@ def test_help_lists_the_commands(muninn: Muninn) -> None:
     """And each command explains itself."""
     shown = muninn("--help")
     assert shown.returncode == 0
-    for command in ("run", "sandbox", "migrate", "doctor", "health", "invite"):
+    for command in ("run", "sandbox", "migrate", "doctor", "health", "invite", "stop", "start"):
         assert command in shown.stdout
         own = muninn(command, "--help")
         assert own.returncode == 0

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from agent.contracts import UserMessage
+from agent.transcript import build
 from bot.prompt import render
 from memory.context import Line, WorkingSet
 from memory.ids import MessageId, UserId
@@ -19,7 +20,7 @@ def _line(name: str, content: str = "hi", kind: AuthorKind = "member", **extras:
 
 
 def _shown(line: Line) -> list[str]:
-    message = render(WorkingSet(line, (), 0), line, own_id=99)[1]
+    message = build(render(WorkingSet(line, (), 0), line, own_id=99), ())[1]
     assert isinstance(message, UserMessage)
     return message.text.split("\n")
 

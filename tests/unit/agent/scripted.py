@@ -83,7 +83,7 @@ class Behaviour:
     """
 
     delay_s: float = 0.0
-    ending: str = "ok"  # ok | refused | raises | not_json | too_long | cancels_itself
+    ending: str = "ok"  # ok | refused | raises | not_json | no_object | long | too_long | cancels_itself
     cleanup_s: float = 0.0
     stubborn: bool = False
 
@@ -185,8 +185,12 @@ class Toolbox:
                 return failure("refused", "No.")
             case "not_json":
                 return ToolResult(True, "{not json")
+            case "no_object":
+                return ToolResult(True, "[1]")
+            case "long":
+                return success({"from": list(key), "text": "x" * 100_000})
             case "too_long":
-                return success({"text": "x" * 100_000})
+                return success({"text": "x" * 300_000})
             case "cancels_itself":
                 raise asyncio.CancelledError
             case _:

@@ -312,8 +312,8 @@ def test_a_late_result_never_reaches_the_transcript() -> None:
 
 @pytest.mark.parametrize(
     ("ending", "read_code"),
-    [("raises", "tool_failed"), ("not_json", "tool_failed"), ("too_long", "result_too_long"), ("refused", "refused"),
-     ("cancels_itself", "timeout")],
+    [("raises", "tool_failed"), ("not_json", "tool_failed"), ("no_object", "tool_failed"),
+     ("too_long", "result_too_long"), ("refused", "refused"), ("cancels_itself", "timeout")],
 )  # fmt: skip
 def test_a_tool_that_fails_gives_a_result_and_leaves_its_siblings_alone(ending: str, read_code: str) -> None:
     """Finished siblings keep their results; a write of which nobody knows says so; no exception text leaks (I13)."""

@@ -19,11 +19,12 @@ from agent.contracts import (
     Usage,
     UserMessage,
 )
+from agent.ending import finish_run
 from agent.errors import LeaseLost, StoredRunBroken
 from agent.limits import Limits
 from agent.loop import run
 from agent.results import failure, success
-from agent.store import Fence, PgRunStore, StoredRun, begin_run, finish_run
+from agent.store import Fence, PgRunStore, StoredRun, begin_run
 from tests.unit.agent.scripted import ScriptedModel, Toolbox, calls, say
 from tests.unit.agent.virtual_time import clock
 
@@ -154,7 +155,8 @@ async def test_a_claim_waits_for_a_write_under_way(pool: Pool) -> None:
     async with pool.acquire() as held, pool.acquire() as other:
         await held.execute("BEGIN")
         arguments: list[Any] = [fence.turn_id, 1, run_id, 0, '{"text":null,"finish":"stop","model":"m"}', 0, 0]
-        await held.fetchval(store_module.SAVE_STEP_SQL, *arguments, [], [], [], [], [], [], [])
+        columns: list[list[Any]] = [[]] * 7
+        await held.fetchval(store_module.SAVE_STEP_SQL, *arguments, *columns, False, 0, 0, [])
         skipped = "SELECT turn_id FROM turns WHERE turn_id = $1 FOR NO KEY UPDATE SKIP LOCKED"
         assert await other.fetchval(skipped, fence.turn_id) is None
         await held.execute("COMMIT")
@@ -202,7 +204,7 @@ async def test_a_cancelled_run_leaves_no_call_open(pool: Pool) -> None:
     await store.settle_calls([(READ, success({}))])
     await finish_run(pool, run_id, state="cancelled", outcome=None)
     states = await pool.fetch("SELECT state, error_code FROM agent_tool_calls ORDER BY ordinal")
-    assert [tuple(row) for row in states] == [("done", None), ("failed", "run_ended"), ("failed", "unknown_tool")]
+    assert [tuple(row) for row in states] == [("done", None), ("failed", "unknown"), ("failed", "unknown_tool")]
     row = await pool.fetchrow("SELECT state, end_reason, steps, calls, prompt_tokens FROM agent_runs")
     assert row is not None
     assert tuple(row) == ("cancelled", "cancelled", 1, 3, 7)

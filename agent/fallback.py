@@ -1,0 +1,60 @@
+"""Another model for when the first one cannot be had. Who replied is in the reply, and so in the run's step."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import structlog
+
+from agent.contracts import Message, ModelReply, ToolSpec
+from agent.errors import ModelFault, ModelUnavailable
+from agent.ports import Clock, Model
+
+_OF_THE_ENDPOINT = frozenset({"unauthorized", "quota", "no_such_model"})
+"""Refusals that say nothing about the request: another endpoint, or another model, may well take it."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Fallback:
+    """An agent.ports.Model over two. One instance serves any number of runs at once.
+
+    share   the part of the time for a reply that the first may use up, so that some is left for the second
+    rest_s  seconds for which a first that failed is not asked again, while the second replies
+    """
+
+    def __init__(
+        self, first: Model, second: Model, *, share: float = 0.6, rest_s: float = 30.0, clock: Clock = time.monotonic
+    ) -> None:
+        self._first = first
+        self._second = second
+        self._share = share
+        self._rest_s = rest_s
+        self._clock = clock
+        self._rests_until = float("-inf")
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, within_s: float) -> ModelReply:
+        """The first one's reply or, where it cannot be had, the second one's. Raises the last one's fault."""
+        ends = self._clock() + within_s
+        rested = self._clock() < self._rests_until
+        if not rested:
+            try:
+                return await self._first.complete(messages, tools, within_s=within_s * self._share)
+            except ModelFault as fault:
+                if not _is_outage(fault):
+                    raise
+                self._rests_until = self._clock() + self._rest_s
+                _log.warning("model_fell_back", code=fault.code, error=fault.message)
+        try:
+            reply = await self._second.complete(messages, tools, within_s=max(ends - self._clock(), 0.001))
+        except ModelFault as fault:
+            if not rested or not _is_outage(fault):
+                raise
+            # The one that rests may be there again, and is all there is now.
+            self._rests_until = float("-inf")
+            return await self._first.complete(messages, tools, within_s=max(ends - self._clock(), 0.001))
+        return replace(reply, fallback=True)
+
+
+def _is_outage(fault: ModelFault) -> bool:
+    return isinstance(fault, ModelUnavailable) or fault.code in _OF_THE_ENDPOINT

@@ -1,0 +1,61 @@
+"""What may be spent: tokens a day for each space and each member, and whether anything may be spent at all.
+
+Looked at before a run begins; a run that has begun is finished, so that a day ends at most one run over its budget for
+each turn that was under way. A day is UTC's. What a run used is booked by the statement that ends it (agent.ending).
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from bot.turns import Turn
+from memory.database import Db
+from memory.ids import SpaceId, UserId
+
+Forbidden: TypeAlias = Literal["stopped", "budget_space", "budget_member"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Tokens a day, prompts and replies together; 0 is no budget."""
+
+    space_tokens: int = 0
+    member_tokens: int = 0
+
+
+# What was spent today in this space and by this member in it, and whether everything is switched off.
+SPENT_SQL: Final = """
+SELECT coalesce(sum(tokens), 0)::bigint AS space,
+       coalesce(sum(tokens) FILTER (WHERE member_id = $2), 0)::bigint AS member,
+       EXISTS (SELECT FROM operator_switches WHERE name = 'stop' AND is_on) AS stopped
+FROM token_spend WHERE space_id = $1 AND day = (now() AT TIME ZONE 'UTC')::date
+"""
+
+
+async def forbidden(conn: Db, turn: Turn, budget: Budget, *, switched_off: bool = False) -> Forbidden | None:
+    """Why no run may begin for this turn; None if one may. `switched_off` is the setting, which the switch adds to."""
+    row = await conn.fetchrow(SPENT_SQL, turn.space_id, turn.author_id)
+    if row is None:
+        raise AssertionError("an aggregate has one row")
+    if switched_off or row["stopped"]:
+        return "stopped"
+    if budget.member_tokens and row["member"] >= budget.member_tokens:
+        return "budget_member"
+    if budget.space_tokens and row["space"] >= budget.space_tokens:
+        return "budget_space"
+    return None
+
+
+# Book tokens that were used for a space beside its runs.
+SPEND_SQL: Final = """
+INSERT INTO token_spend (space_id, day, member_id, tokens)
+VALUES ($1, (now() AT TIME ZONE 'UTC')::date, $2, $3)
+ON CONFLICT (space_id, day, member_id) DO UPDATE SET tokens = token_spend.tokens + excluded.tokens
+"""
+
+NOBODY: Final = UserId(0)
+"""Whom the tokens are booked to that no member asked for."""
+
+
+async def spend(conn: Db, space_id: SpaceId, tokens: int, *, member_id: UserId = NOBODY) -> None:
+    """Book tokens against today's budgets."""
+    await conn.execute(SPEND_SQL, space_id, member_id, tokens)
