@@ -59,4 +59,5 @@ def acceptable(result: ToolResult, effect: Effect, *, most: int) -> ToolResult:
     if not isinstance(read, dict):
         return unsettled(effect, "The tool gave a result that cannot be read.")
     seen = shortened(result.content, most)
-    return result if seen is result.content else replace(result, content=seen, whole=result.content)
+    whole = result.whole if seen is result.content else result.whole or result.content
+    return replace(result, content=seen, whole=whole if whole is None or len(whole) <= MAX_WHOLE_CHARS else None)

@@ -7,8 +7,8 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.contracts import ToolSpec
-from agent.limits import MAX_RESULT_CHARS
+from agent.contracts import Audit, ToolSpec
+from agent.limits import MAX_WHOLE_CHARS
 from tools.errors import ToolMisdeclared
 from tools.ports import TurnContext
 
@@ -46,7 +46,8 @@ class Tool(Generic[A]):
 
     A read may be `parallel_safe`; a write is always a barrier and must name its `promise`. `permissions` are those of
     Discord's that requester and bot both need where the tool reads or writes, by discord.py's names; whoever performs
-    it checks them (I5). `result_chars` bounds its result; `rows` names the list that is cut from its end for it.
+    it checks them (I5). `result_chars` bounds what the model sees of its result; `rows` names the list that is cut from
+    its end for it. `audit` says whether the audit keeps words of arguments and results, or only ids and counts.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Tool(Generic[A]):
     permissions: tuple[str, ...] = ()
     result_chars: int = RESULT_CHARS
     rows: str | None = None
+    audit: Audit = "counts"
 
     def __post_init__(self) -> None:
         """Raise ToolMisdeclared for what contradicts itself, or what no provider or loop would take."""
@@ -70,13 +72,22 @@ class Tool(Generic[A]):
             raise ToolMisdeclared(f"{self.name}: a write names its promise and is never parallel-safe")
         if self.effect == "read" and self.promise is not None:
             raise ToolMisdeclared(f"{self.name}: a read promises nothing")
-        if not 0 < self.result_chars <= MAX_RESULT_CHARS or (self.timeout_s is not None and self.timeout_s <= 0):
+        if not 0 < self.result_chars <= MAX_WHOLE_CHARS or (self.timeout_s is not None and self.timeout_s <= 0):
             raise ToolMisdeclared(f"{self.name}: result_chars and timeout_s are above 0, and results within the loop's")
 
     def spec(self) -> ToolSpec:
         """As the model sees it."""
         schema = _plain(self.arguments.model_json_schema())
-        return ToolSpec(self.name, self.description, schema, self.effect, self.parallel_safe, self.timeout_s)
+        return ToolSpec(
+            self.name,
+            self.description,
+            schema,
+            self.effect,
+            self.parallel_safe,
+            self.timeout_s,
+            self.result_chars,
+            self.audit,
+        )
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, object]:

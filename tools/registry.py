@@ -3,13 +3,14 @@
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from pydantic import ValidationError
 
 import tools
 from agent.contracts import PlannedCall, ToolCall, ToolResult, ToolSpec, ValidCall
-from agent.results import compact, failure, success, unsettled
+from agent.results import compact, failure, success
 from tools.declaration import Arguments, Need, Payload, Tool
 from tools.errors import Refused, ToolMisdeclared
 from tools.ports import TurnContext
@@ -80,13 +81,16 @@ class TurnToolbox:
 
 
 def capped(payload: Payload, tool: AnyTool) -> ToolResult:
-    """The payload as a result within the tool's bound; `left_out` counts the rows that did not fit."""
+    """The payload as a result within the tool's bound, the whole beside it; `left_out` counts what did not fit.
+
+    What has no rows to leave out is for the loop to shorten.
+    """
     whole = success(payload)
     if len(whole.content) <= tool.result_chars:
         return whole
     rows: object = payload.get(tool.rows) if tool.rows is not None else None
     if tool.rows is None or not isinstance(rows, list | tuple):
-        return unsettled(tool.effect, "The tool's result was too long to show.", read_code="result_too_long")
+        return whole
     kept: list[object] = []
     room = tool.result_chars - len(success({**payload, tool.rows: kept}).content) - _NOTE_CHARS
     for row in cast("Sequence[object]", rows):
@@ -94,7 +98,8 @@ def capped(payload: Payload, tool: AnyTool) -> ToolResult:
         if room < 0:
             break
         kept.append(row)
-    return success({**payload, tool.rows: kept, "left_out": len(cast("Sequence[object]", rows)) - len(kept)})
+    cut = success({**payload, tool.rows: kept, "left_out": len(cast("Sequence[object]", rows)) - len(kept)})
+    return replace(cut, whole=whole.content)
 
 
 def _is_met(need: Need, context: TurnContext) -> bool:

@@ -61,4 +61,5 @@ WEB_SEARCH = Tool(
     needs=frozenset({"web"}),
     result_chars=_RESULT_CHARS + 1_500,
     rows="pages",
+    audit="words",
 )

@@ -145,6 +145,7 @@ async def test_a_result_is_cut_at_one_place(count: int, chars: int) -> None:
     content = json.loads(result.content)
     assert result.ok
     assert len(result.content) <= 1_000
+    assert (result.whole is None) == (content.get("left_out") is None), "the whole is kept beside what is shown"
     assert content["how"] == "words"
     kept = len(content["found"])
     assert kept + content.get("left_out", 0) == count
@@ -153,13 +154,12 @@ async def test_a_result_is_cut_at_one_place(count: int, chars: int) -> None:
         assert len(json.dumps(one_more, separators=(",", ":"))) > 1_000 - 40
 
 
-@pytest.mark.parametrize(("effect", "code"), [("read", "result_too_long"), ("write", "unknown")])
-async def test_a_result_that_cannot_be_cut_is_told(effect: Any, code: str) -> None:
-    """A write whose report is too long did happen, perhaps: it must not read as a failure."""
-    promise = "uncertain" if effect == "write" else None
-    made = tool(arguments=Rows, function=rows, result_chars=1_000, effect=effect, promise=promise)
+async def test_a_result_without_rows_is_left_to_the_loop() -> None:
+    """Which knows the bound from the tool's declaration, and shortens what it must."""
+    made = tool(arguments=Rows, function=rows, result_chars=1_000)
     result = await result_of(Registry([made]), {"rows": 3, "chars": 400})
-    assert (result.ok, result.error_code) == (False, code)
+    assert (result.ok, result.whole, len(result.content) > 1_000) == (True, None, True)
+    assert (made.spec().result_chars, made.spec().audit) == (1_000, "counts")
 
 
 async def result_of(registry: Registry, arguments: dict[str, Any]) -> ToolResult:
