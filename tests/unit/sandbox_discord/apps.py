@@ -44,11 +44,13 @@ class App:
         self.errors.append(error)
         self._changed.set()
 
-    async def error(self) -> BaseException:
-        """The first error of a command, waited for."""
+    async def error(self, n: int = 1) -> BaseException:
+        """The ``n``-th error of a command, waited for."""
         async with asyncio.timeout(5):
-            await self._changed.wait()
-        return self.errors[0]
+            while len(self.errors) < n:
+                self._changed.clear()
+                await self._changed.wait()
+        return self.errors[n - 1]
 
 
 @asynccontextmanager

@@ -467,8 +467,7 @@ async def test_discord_py_answers_commands_in_every_way(discord: Discord, shop: 
         assert isinstance(second.original, dpy.HTTPException)
         assert second.original.code == 40060
         await shop.ada.slash(shop.general, "late")
-        await discord.wait_until(lambda: len(bot.errors) == 2)
-        (_, unknown) = bot.errors
+        unknown = await bot.error(2)
         assert isinstance(unknown, app_commands.CommandInvokeError)
         assert isinstance(unknown.original, dpy.NotFound)
         assert unknown.original.code == 10062
