@@ -102,7 +102,7 @@ def test_two_tools_of_one_name_are_a_mistake_of_ours() -> None:
         {"description": ""},
         {"description": "x" * 701},
         {"result_chars": 0},
-        {"result_chars": 16_385},
+        {"result_chars": 262_145},
         {"timeout_s": 0},
     ],
 )
