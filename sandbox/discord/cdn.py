@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
     from .messages import Attachment
@@ -30,6 +30,15 @@ class Cdn:
         path = f"/attachments/{attachment.channel_id}/{attachment.id}/{quote(attachment.file.filename)}"
         expires, issued = f"{now + LIFETIME:x}", f"{now:x}"
         return f"{self.base_url}{path}?ex={expires}&is={issued}&hm={_sign(attachment, expires, issued)}&"
+
+    def renewed(self, url: str) -> str:
+        """A fresh address of the same file, whether the old one has expired or not; the old one for no file."""
+        path = url.partition("?")[0].removeprefix(self.base_url)
+        parts = path.split("/")
+        if len(parts) != 5 or parts[1] != "attachments" or not (parts[2] + parts[3]).isdigit():
+            return url
+        found = self._files.get((int(parts[2]), int(parts[3]), unquote(parts[4])))
+        return url if found is None else self.url(found)
 
     def find(self, channel_id: int, attachment_id: int, filename: str, query: dict[str, str]) -> Attachment | None:
         """The file, or None for an unknown, badly signed or expired address."""

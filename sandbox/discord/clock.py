@@ -15,11 +15,12 @@ class Clock:
     heartbeats do not, because the client on the other end of the socket lives in real time.
     """
 
-    __slots__ = ("_now", "_offset")
+    __slots__ = ("_listeners", "_now", "_offset")
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._offset = 0.0
+        self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> float:
         """Seconds since 1970, UTC."""
@@ -30,6 +31,12 @@ class Clock:
         if seconds < 0:
             raise ValueError("the sandbox clock only goes forward")
         self._offset += seconds
+        for listener in self._listeners:
+            listener()
+
+    def on_advance(self, listener: Callable[[], None]) -> None:
+        """Call something after each jump, because what was due in between is due now."""
+        self._listeners.append(listener)
 
 
 def iso(seconds: float) -> str:

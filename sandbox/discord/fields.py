@@ -1,4 +1,4 @@
-"""What roles, channels and threads are made of, and changed to. A field that is None is left as it is."""
+"""What roles, channels, threads and guilds are made of, and changed to. A field that is None is left as it is."""
 
 from __future__ import annotations
 
@@ -55,6 +55,22 @@ class ThreadFields:
     slowmode: int | None = None
     applied_tags: Sequence[int] | None = None
     pinned: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuildFields:
+    """Of a guild. For a channel 0 means none."""
+
+    name: str | None = None
+    description: str | None = None
+    verification_level: int | None = None
+    default_notifications: int | None = None
+    explicit_content_filter: int | None = None
+    afk_timeout: int | None = None
+    afk_channel_id: int | None = None
+    system_channel_id: int | None = None
+    system_channel_flags: int | None = None
+    preferred_locale: str | None = None
 
 
 def apply(channel: Channel, values: ChannelFields) -> None:

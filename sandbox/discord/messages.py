@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .events import Payload
     from .people import Role, User
     from .places import Channel, Thread
+    from .polls import Poll
 
 DEFAULT = 0
 REPLY = 19
@@ -26,6 +27,7 @@ NAME_CHANGED = 4
 PINNED = 6
 THREAD_CREATED = 18
 THREAD_STARTER = 21
+POLL_RESULT = 46
 
 SUPPRESS_EMBEDS = 1 << 2
 HAS_THREAD = 1 << 5
@@ -33,13 +35,14 @@ EPHEMERAL = 1 << 6
 LOADING = 1 << 7
 SUPPRESS_NOTIFICATIONS = 1 << 12
 IS_COMPONENTS_V2 = 1 << 15
-SETTABLE_FLAGS = SUPPRESS_EMBEDS | SUPPRESS_NOTIFICATIONS | IS_COMPONENTS_V2 | 1 << 13
+IS_VOICE_MESSAGE = 1 << 13
+SETTABLE_FLAGS = SUPPRESS_EMBEDS | SUPPRESS_NOTIFICATIONS | IS_COMPONENTS_V2 | IS_VOICE_MESSAGE
 HAS_SNAPSHOT = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to attach."""
+    """A file to attach. Voice messages have their length in ``seconds`` and their shape in ``waveform`` (base64)."""
 
     filename: str
     content: bytes
@@ -47,6 +50,8 @@ class File:
     description: str | None = None
     width: int | None = None
     height: int | None = None
+    seconds: float | None = None
+    waveform: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +132,7 @@ class Message:
     flags: int = 0
     tts: bool = False
     pinned_at: float | None = None
+    poll: Poll | None = None
     deleted: bool = False
     past: list[str] = field(default_factory=list[str], repr=False)
     old_edits: list[float] = field(default_factory=list[float], repr=False)

@@ -166,6 +166,7 @@ class Role:
     color: int = 0
     managed: bool = False
     bot_id: int | None = None
+    is_for_boosters: bool = False
 
     @property
     def overwrite_kind(self) -> int:
@@ -201,6 +202,7 @@ class Member(Invoker, Powers):
     roles: list[Role] = field(default_factory=list["Role"])
     timed_out_until: float | None = None
     pending: bool = False
+    premium_since: float | None = None
     status: str = "online"
 
     @property
@@ -336,6 +338,7 @@ class Webhook:
     id: int
     name: str
     token: str = field(default_factory=lambda: secrets.token_urlsafe(51), repr=False)
+    maker: User | None = field(default=None, repr=False)
 
     async def says(
         self, text: str = "", *, name: str | None = None, embeds: Sequence[Payload] = (), files: Sequence[File] = ()

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from . import permissions
 from .errors import Misuse
-from .fields import ChannelFields, RoleFields
+from .fields import ChannelFields, GuildFields, RoleFields
 from .forums import REQUIRE_TAG, Tag
 from .messages import CHAT_COMMANDS, Shelf
 from .people import Member, Role, User, Webhook
 from .permissions import Overwrite, Permission
 
 if TYPE_CHECKING:
+    from .expressions import Sticker
     from .messages import Message
     from .moderation import Ban
     from .world import World
@@ -38,6 +39,8 @@ class Kind(IntEnum):
 
 
 VOCAL: Final = frozenset({Kind.VOICE, Kind.STAGE})
+BOOSTS_FOR_TIER: Final = (0, 2, 7, 14)
+"""Discord's help centre alone tells it."""
 ONLY_THREADS: Final = frozenset({Kind.FORUM, Kind.MEDIA})
 """Channels in which nothing is said but in their posts, which are threads."""
 
@@ -114,7 +117,7 @@ class Channel:
         return Permission.VIEW_CHANNEL in self.permissions_of(who)
 
     def create_webhook(self, name: str) -> Webhook:
-        return self.world.rooms.create_webhook(self, name)
+        return self.world.hooks.create(self, name)
 
     def set_permissions(
         self,
@@ -233,10 +236,38 @@ class Guild:
     nsfw_level: int = 0
     bans: dict[int, Ban] = field(default_factory=dict[int, "Ban"], repr=False)
     max_active_threads: int = 1000
+    emoji_makers: dict[int, int] = field(default_factory=dict[int, int], repr=False)
+    stickers: dict[int, Sticker] = field(default_factory=dict[int, "Sticker"], repr=False)
+    boosts: int = 0
+    description: str | None = None
+    verification_level: int = 0
+    default_notifications: int = 1
+    explicit_content_filter: int = 0
+    afk_timeout: int = 300
+    afk_channel_id: int | None = None
+    system_channel_flags: int = 0
+    preferred_locale: str = "en-US"
 
     @property
     def everyone(self) -> Role:
         return self.roles[self.id]
+
+    @property
+    def premium_tier(self) -> int:
+        """The level that the boosts have reached, 0 to 3."""
+        return max(tier for tier, least in enumerate(BOOSTS_FOR_TIER) if self.boosts >= least)
+
+    def edit(
+        self,
+        *,
+        name: str | None = None,
+        system_channel: Channel | None = None,
+        verification_level: int | None = None,
+    ) -> None:
+        """Change settings and tell the sessions (GUILD_UPDATE)."""
+        system_id = None if system_channel is None else system_channel.id
+        values = GuildFields(name=name, system_channel_id=system_id, verification_level=verification_level)
+        self.world.governance.edit(self, values)
 
     @property
     def me(self) -> Member:
@@ -295,7 +326,11 @@ class Guild:
 
     def create_emoji(self, name: str) -> str:
         """Upload a custom emoji; returns ``name:id`` as a reaction takes it."""
-        return self.world.rooms.create_emoji(self, name)
+        return f"{name}:{self.world.expressions.create_emoji(self, name)}"
+
+    def create_sticker(self, name: str) -> Sticker:
+        """Upload a sticker."""
+        return self.world.expressions.create_sticker(self, name)
 
     def add_member(
         self, who: str | User, *, roles: Sequence[Role] = (), nick: str | None = None, bot: bool = False

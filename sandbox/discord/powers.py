@@ -6,18 +6,19 @@ what Discord would not let the member do.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .errors import NotPermitted, Refusal
-from .fields import ChannelFields, RoleFields, ThreadFields
+from .errors import NotPermitted, Refusal, missing_permissions
+from .fields import ChannelFields, GuildFields, RoleFields, ThreadFields
 from .permissions import NOTHING, Overwrite, Permission
+from .polls import Answer, Poll
 
 if TYPE_CHECKING:
     from .messages import Message
-    from .people import Member, Role, User
-    from .places import Channel, Kind, Thread
+    from .people import Member, Role, User, Webhook
+    from .places import Channel, Kind, Place, Thread
     from .world import World
 
 
@@ -185,7 +186,75 @@ class Powers:
             self._world.layout.delete_overwrite(channel, target.id, by=me, reason=reason)
         await self._world.breathe()
 
+    async def creates_webhook(self, channel: Channel, name: str, *, reason: str | None = None) -> Webhook:
+        with self._may(f"create a webhook in {channel}") as me:
+            made = self._world.hooks.create(channel, name, by=me, reason=reason)
+        await self._world.breathe()
+        return made
+
+    # the guild
+
+    async def edits_guild(
+        self,
+        *,
+        name: str | None = None,
+        system_channel: Channel | None = None,
+        verification_level: int | None = None,
+        reason: str | None = None,
+    ) -> None:
+        with self._may("edit the guild") as me:
+            system_id = None if system_channel is None else system_channel.id
+            values = GuildFields(name=name, system_channel_id=system_id, verification_level=verification_level)
+            self._world.governance.edit(me.guild, values, by=me, reason=reason)
+        await self._world.breathe()
+
+    async def boosts(self, times: int = 1) -> None:
+        """Boost the guild; its level rises with the second, seventh and fourteenth boost."""
+        with self._may("boost") as me:
+            self._world.governance.boost(me, times)
+        await self._world.breathe()
+
+    async def stops_boosting(self, times: int = 1) -> None:
+        """So many of their boosts run out."""
+        with self._may("stop boosting") as me:
+            self._world.governance.end_boosts(me, times)
+        await self._world.breathe()
+
     # messages and threads
+
+    async def asks(
+        self, place: Place, question: str, answers: Sequence[str], *, hours: int = 24, multiselect: bool = False
+    ) -> Message:
+        """Post a poll. Its answers are numbered from 1."""
+        channel = place.as_channel()
+        with self._may(f"post a poll in {channel}") as me:
+            self._world.speech.must_speak(me.user, channel)
+            if Permission.SEND_POLLS not in channel.permissions_of(me):
+                raise missing_permissions(Permission.SEND_POLLS)
+            chosen = tuple(Answer(number, text) for number, text in enumerate(answers, start=1))
+            poll = Poll(question, chosen, self._world.clock.now() + hours * 3600, multiselect)
+            from .speech import Draft  # speech needs the people, so it cannot be at the top
+
+            posted = self._world.speech.post(channel, Draft(me.user, poll=poll))
+        await self._world.breathe()
+        return posted
+
+    async def votes(self, message: Message, *answers: int) -> None:
+        """For answers of a poll by their numbers, in place of an earlier vote where only one is allowed."""
+        with self._may("vote") as me:
+            self._world.polls.vote(message, me.user, answers)
+        await self._world.breathe()
+
+    async def takes_vote_back(self, message: Message) -> None:
+        with self._may("take a vote back") as me:
+            self._world.polls.take_back(message, me.user)
+        await self._world.breathe()
+
+    async def ends_poll(self, message: Message) -> None:
+        """End one's own poll before its time."""
+        with self._may("end a poll") as me:
+            self._world.polls.end(message, by=me.user)
+        await self._world.breathe()
 
     async def pins(self, message: Message, *, reason: str | None = None) -> None:
         with self._may("pin a message") as me:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from . import payloads
 from .errors import Misuse
 from .fields import ChannelFields, apply
-from .people import Member, Role, User, Webhook
+from .people import Member, Role, User
 from .permissions import EVERYONE_DEFAULT, NOTHING, Overwrite, Permission
 from .places import Channel, Guild, Kind, Thread
 
 if TYPE_CHECKING:
-    from .events import Payload
     from .world import World
 
 
@@ -57,13 +56,6 @@ class Rooms:
         elif guild.unavailable:
             guild.unavailable = False
             self.announce(guild, joined=False)
-
-    def create_emoji(self, guild: Guild, name: str) -> str:
-        emoji_id = self._world.ids.next()
-        guild.emojis[emoji_id] = name
-        body: Payload = {"guild_id": str(guild.id), "emojis": payloads.guild(guild)["emojis"]}
-        self._world.publish("GUILD_EMOJIS_UPDATE", body, guild=guild)
-        return f"{name}:{emoji_id}"
 
     # channels
 
@@ -112,14 +104,6 @@ class Rooms:
         else:
             self._world.publish("CHANNEL_UPDATE", payloads.channel(channel), guild=channel.guild)
 
-    def create_webhook(self, channel: Channel, name: str) -> Webhook:
-        hook = Webhook(channel, self._world.ids.next(), name)
-        self._world.webhooks[hook.id] = hook
-        if channel.guild is not None:
-            body: Payload = {"guild_id": str(channel.guild.id), "channel_id": str(channel.id)}
-            self._world.publish("WEBHOOKS_UPDATE", body, guild=channel.guild)
-        return hook
-
     def delete_channel(self, channel: Channel) -> None:
         """Threads of a deleted channel go with it and get no event of their own, as on Discord."""
         guild = channel.guild
@@ -133,6 +117,8 @@ class Rooms:
         for child in [c for c in guild.channels.values() if c.parent is channel]:
             child.parent = None
             self.channel_changed(child)
+        for hook in self._world.hooks.of(channel):
+            del self._world.webhooks[hook.id]
         if guild.system_channel_id == channel.id:
             guild.system_channel_id = None
         self._world.publish("CHANNEL_DELETE", payloads.channel(channel), guild=guild)

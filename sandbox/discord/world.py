@@ -16,17 +16,21 @@ from .clock import Clock, Snowflakes
 from .commands import Commands
 from .errors import Misuse
 from .events import PRIVILEGED, Dispatch, Intent, Payload
+from .expressions import Expressions
+from .governance import Governance
 from .interactions import Interactions
 from .layout import Layout
 from .memberships import Memberships
 from .moderation import Moderation
 from .people import User, Webhook
 from .pins import Pins
+from .polls import Polls
 from .roles import Roles
 from .rooms import Rooms
 from .speech import Speech
 from .threads import Threads
 from .waiting import Changes
+from .webhooks import Webhooks
 
 if TYPE_CHECKING:
     from .messages import Ping
@@ -81,6 +85,10 @@ class World:
         self.pins = Pins(self)
         self.audit = Audit(self)
         self.speech = Speech(self, nonce_window)
+        self.polls = Polls(self)
+        self.expressions = Expressions(self)
+        self.governance = Governance(self)
+        self.hooks = Webhooks(self)
         self.commands = Commands(self)
         self.interactions = Interactions(self)
         self.acts = Acts(self)

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
-from sandbox.discord.errors import Refusal
+from sandbox.discord.errors import Refusal, missing_permissions
 from sandbox.discord.events import Payload
 from sandbox.discord.mentions import PARSE_EVERYTHING, AllowedMentions
 from sandbox.discord.messages import (
-    CHAT_COMMANDS,
     DEFAULT,
+    HAS_SNAPSHOT,
     IS_COMPONENTS_V2,
+    IS_VOICE_MESSAGE,
     REPLY,
     SETTABLE_FLAGS,
     File,
     Message,
-    Reference,
 )
 from sandbox.discord.permissions import Permission
-from sandbox.discord.places import Channel
+from sandbox.discord.places import Channel, Guild
 from sandbox.discord.speech import BOT_LENGTH, Draft, tidy, valid_nonce
 
 from .component_forms import read_components, refuse_legacy
 from .forms import Form
+from .polls import read_poll
+from .references import read_reference
 from .router import Call
 
-MAX_FILE: Final = 10 * 1024 * 1024
+_MIB: Final = 1024 * 1024
+UPLOAD_LIMITS: Final = (10 * _MIB, 10 * _MIB, 50 * _MIB, 100 * _MIB)
+"""By boost tier: https://discord.com/developers/docs/reference#uploading-files; the numbers are the help centre's."""
+MAX_REQUEST: Final = 25 * _MIB
+MAX_FILES: Final = 10
 _MAX_EMBEDS: Final = 10
 _EMBED_TOTAL: Final = 6000
 
@@ -35,39 +42,67 @@ def draft_from(call: Call, form: Form, channel: Channel) -> Draft:
     """The bot's message as the body describes it. Raises the Refusal that Discord answers for a bad one."""
     content = form.text("content", most=BOT_LENGTH) or ""
     flags = form.integer("flags", most=1 << 31) or 0
-    embeds, files = read_embeds(form), read_files(form, call.files)
+    embeds, files = read_embeds(form), read_files(form, call.files, upload_limit(channel.guild))
     components = read_components(form, flags, call.world, [tidy(file.filename) for file in files])
     allowed = read_allowed_mentions(form)
     nonce = _nonce(form)
     tts, enforce = form.flag("tts"), form.flag("enforce_nonce")
-    stickers = form.snowflakes("sticker_ids", most=3)
-    if form.data.get("poll") is not None:
-        form.error("poll", "SANDBOX_NOT_SUPPORTED", "The sandbox's bot cannot post polls yet")
-    reference, referenced = _reference(form, channel)
+    stickers, poll = form.snowflakes("sticker_ids", most=3), read_poll(call, form)
+    target = read_reference(call, form, channel)
     if flags & IS_COMPONENTS_V2:
         refuse_legacy(form, content, embeds)
     form.done()
-    if referenced is not None and not call.may(channel, Permission.READ_MESSAGE_HISTORY):
+    may = channel.permissions_of(call.world.bot)
+    if target.replied_to is not None and not call.may(channel, Permission.READ_MESSAGE_HISTORY):
         raise Refusal(403, 160002, "Cannot reply without permission to read message history")
+    if channel.guild is not None:
+        _check_rights(may, tts=tts, files=bool(files), poll=poll is not None)
     content = content.strip()
-    if not (content or embeds or files or stickers or components):
-        raise Refusal(400, 50006, "Cannot send an empty message")
-    return Draft(
+    draft = Draft(
         call.world.bot,
         content,
-        kind=DEFAULT if referenced is None else REPLY,
+        kind=DEFAULT if target.replied_to is None else REPLY,
         files=files,
-        embeds=embeds if call.may(channel, Permission.EMBED_LINKS) else [],
+        embeds=embeds if Permission.EMBED_LINKS in may else [],
         components=components,
-        stickers=[{"id": str(s), "name": "sticker", "format_type": 1} for s in stickers],
+        stickers=[call.world.expressions.sent(sticker_id, channel, call.world.bot) for sticker_id in stickers],
+        snapshots=target.snapshots,
         allowed=allowed,
-        reference=reference,
-        referenced=referenced,
+        reference=target.reference,
+        referenced=target.replied_to,
         nonce=nonce,
         enforce_nonce=enforce,
-        flags=flags & SETTABLE_FLAGS,
+        flags=(flags & SETTABLE_FLAGS) | (HAS_SNAPSHOT if target.snapshots else 0),
         tts=tts,
+        poll=poll,
     )
+    if flags & IS_VOICE_MESSAGE:
+        _check_voice_message(draft, may, in_guild=channel.guild is not None)
+    elif not (content or embeds or files or stickers or components or poll or target.snapshots):
+        raise Refusal(400, 50006, "Cannot send an empty message")
+    return draft
+
+
+def _check_rights(may: Permission, *, tts: bool, files: bool, poll: bool) -> None:
+    asked = ((tts, Permission.SEND_TTS_MESSAGES), (files, Permission.ATTACH_FILES), (poll, Permission.SEND_POLLS))
+    for is_asked, need in asked:
+        if is_asked and need not in may:
+            raise missing_permissions(need)
+
+
+def _check_voice_message(draft: Draft, may: Permission, *, in_guild: bool) -> None:
+    """One audio file with its length and shape, and nothing else.
+
+    https://discord.com/developers/docs/resources/message#voice-messages
+    """
+    if in_guild and Permission.SEND_VOICE_MESSAGES not in may:
+        raise Refusal(403, 50173, "You cannot send voice messages in this channel.")
+    if draft.content or draft.embeds or draft.components or draft.stickers or draft.poll or draft.snapshots:
+        raise Refusal(400, 50159, "Voice messages do not support additional content.")
+    if len(draft.files) != 1 or not (draft.files[0].content_type or "").startswith("audio/"):
+        raise Refusal(400, 50160, "Voice messages must have a single audio attachment.")
+    if draft.files[0].waveform is None or draft.files[0].seconds is None:
+        raise Refusal(400, 50161, "Voice messages must have supporting metadata.")
 
 
 def _nonce(form: Form) -> str | int | None:
@@ -81,33 +116,6 @@ def _nonce(form: Form) -> str | int | None:
         form.error("nonce", "NONCE_TYPE_MAX_LENGTH", "Nonce must be 25 or fewer in length.")
         return None
     return nonce
-
-
-def _reference(form: Form, channel: Channel) -> tuple[Reference | None, Message | None]:
-    """A reply's target in this channel. A missing one is an error unless ``fail_if_not_exists`` is false."""
-    inner = form.child("message_reference")
-    if inner is None:
-        return None, None
-    kind = inner.choice("type", (0, 1)) or 0
-    message_id = inner.snowflake("message_id", required=True)
-    channel_id, must_exist = inner.snowflake("channel_id"), inner.flag("fail_if_not_exists", True)
-    if message_id is None or kind == 1:
-        if kind == 1:
-            inner.error("type", "SANDBOX_NOT_SUPPORTED", "The sandbox's bot cannot forward yet")
-        return None, None
-    found = channel.shelf.get(message_id) if channel_id in (None, channel.id) else None
-    if channel_id not in (None, channel.id):
-        form.error("message_reference", "MESSAGE_REFERENCE_CHANNEL_MISMATCH", "Cannot reply to another channel")
-        return None, None
-    if found is None:
-        if must_exist:
-            form.error("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
-        return None, None
-    if found.kind not in CHAT_COMMANDS:
-        form.error("message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE", "Cannot reply to a system message")
-        return None, None
-    guild_id = None if channel.guild is None else channel.guild.id
-    return Reference(channel.id, found.id, guild_id), found
 
 
 def read_allowed_mentions(form: Form) -> AllowedMentions:
@@ -154,17 +162,36 @@ def read_embeds(form: Form) -> list[Payload]:
     return embeds
 
 
-def read_files(form: Form, files: Mapping[int, File]) -> list[File]:
-    """The multipart files, with what ``attachments`` says of them."""
+def upload_limit(guild: Guild | None) -> int:
+    """How many bytes a file may have, which a guild's boosts raise."""
+    return UPLOAD_LIMITS[0 if guild is None else guild.premium_tier]
+
+
+def read_files(form: Form, files: Mapping[int, File], most: int = UPLOAD_LIMITS[0]) -> list[File]:
+    """The multipart files, with what ``attachments`` says of them. Raises 413/40005 for one, or all, too large."""
+    if len(files) > MAX_FILES:
+        raise Refusal(400, 30015, f"Maximum number of attachments in a message reached ({MAX_FILES})")
+    sizes = [len(file.content) for file in files.values()]
+    if max(sizes, default=0) > most or sum(sizes) > max(MAX_REQUEST, most):
+        raise Refusal(413, 40005, "Request entity too large")
     described = {f.data.get("id"): f for f in form.children("attachments", most=10) if f.has("filename") or f.has("id")}
     result: list[File] = []
     for index, file in sorted(files.items()):
-        if len(file.content) > MAX_FILE:
-            raise Refusal(413, 40005, "Request entity too large")
         note = described.get(index) or described.get(str(index))
-        name = None if note is None else note.text("filename", most=260)
-        description = None if note is None else note.text("description", most=1024)
-        result.append(File(name or file.filename, file.content, file.content_type, description))
+        if note is None:
+            result.append(file)
+            continue
+        name, description = note.text("filename", most=260), note.text("description", most=1024)
+        seconds, waveform = note.data.get("duration_secs"), note.text("waveform", most=400)
+        result.append(
+            replace(
+                file,
+                filename=name or file.filename,
+                description=description,
+                seconds=float(seconds) if isinstance(seconds, int | float) else None,
+                waveform=waveform,
+            )
+        )
     return result
 
 
@@ -174,5 +201,5 @@ def kept_attachments(call: Call, form: Form, message: Message) -> None:
         items = form.items("attachments", most=10)
         kept = {str(item.get("id")) for item in items if isinstance(item, dict)}  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         message.attachments = [a for a in message.attachments if str(a.id) in kept]
-    for file in read_files(form, call.files):
+    for file in read_files(form, call.files, upload_limit(message.channel.guild)):
         message.attachments.append(call.world.speech.attach(message.channel, file))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sandbox.discord.errors import Refusal
 from sandbox.discord.mentions import PARSE_EVERYTHING, AllowedMentions
-from sandbox.discord.messages import IS_COMPONENTS_V2, LOADING, SETTABLE_FLAGS, Message
+from sandbox.discord.messages import IS_COMPONENTS_V2, LOADING, SUPPRESS_EMBEDS, Message
 from sandbox.discord.speech import BOT_LENGTH, tidy
 
 from .component_forms import read_components, refuse_legacy
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from .forms import Form
     from .router import Call
+
+_EDITABLE_FLAGS: Final = SUPPRESS_EMBEDS | IS_COMPONENTS_V2
+"""Others are passed over without an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ def apply(call: Call, form: Form, message: Message, edit: Edit) -> None:
     message.embeds, message.components = embeds, components
     kept_attachments(call, form, message)
     if edit.flags is not None:
-        message.flags = (message.flags & ~SETTABLE_FLAGS) | (edit.flags & SETTABLE_FLAGS)
+        message.flags = (message.flags & ~_EDITABLE_FLAGS) | (edit.flags & _EDITABLE_FLAGS)
     if message.flags & LOADING:
         world.interactions.fill_in(message, text, edit.allowed)
     else:

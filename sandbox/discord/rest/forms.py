@@ -81,7 +81,7 @@ class Form:
         value = self.data.get(name)
         if value is None:
             return None
-        if isinstance(value, str) and value.isdigit():
+        if (isinstance(value, str) and value.isdigit()) or (isinstance(value, float) and value.is_integer()):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             self.error(name, "NUMBER_TYPE_COERCE", f'Value "{value}" is not int.')

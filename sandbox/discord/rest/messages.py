@@ -6,7 +6,7 @@ from typing import Final
 
 from sandbox.discord import payloads
 from sandbox.discord.errors import Refusal, invalid_form, missing_access, missing_permissions
-from sandbox.discord.messages import SUPPRESS_EMBEDS, Message
+from sandbox.discord.messages import IS_VOICE_MESSAGE, SUPPRESS_EMBEDS, Message
 from sandbox.discord.permissions import Permission
 from sandbox.discord.places import Channel
 
@@ -25,8 +25,6 @@ def post(call: Call) -> Reply:
     channel, speech = call.channel(), call.world.speech
     speech.must_speak(call.world.bot, channel)
     draft = draft_from(call, call.form, channel)
-    if draft.files and not call.may(channel, Permission.ATTACH_FILES):
-        raise missing_permissions()
     return Reply(200, _shown(speech.post(channel, draft), nonce=True))
 
 
@@ -74,6 +72,10 @@ def edit(call: Call) -> Reply:
     if not own:
         _only_suppresses(call, channel, message, asked.flags)
         return Reply(200, _shown(message))
+    if message.flags & IS_VOICE_MESSAGE:
+        raise Refusal(400, 50162, "Voice messages cannot be edited.")
+    if message.poll is not None:
+        raise Refusal(400, 520003, "Cannot edit a poll message")
     _spare_old(call, message)
     apply(call, form, message, asked)
     return Reply(200, _shown(message))

@@ -25,24 +25,28 @@ from sandbox.discord.rates import Rates
 from sandbox.discord.requests import Request
 
 from . import (
+    attachments,
     audit,
     bans,
     channels,
     commands,
+    expressions,
     guilds,
     interactions,
     members,
     messages,
     overwrites,
     pins,
+    polls,
     reactions,
     roles,
     threads,
     users,
+    webhook_management,
     webhooks,
 )
 from .forms import Form
-from .router import Call, Reply, Route, Router
+from .router import UPLOAD, Call, Reply, Route, Router
 
 if TYPE_CHECKING:
     from sandbox.discord.gateway import Gateway
@@ -50,20 +54,24 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "/api/v10"
 _MODULES: Final = (
+    attachments,
     audit,
     bans,
     channels,
     commands,
+    expressions,
     guilds,
     interactions,
     members,
     messages,
     overwrites,
     pins,
+    polls,
     reactions,
     roles,
     threads,
     users,
+    webhook_management,
     webhooks,
 )
 _FILE_FIELD: Final = re.compile(r"files\[(\d{1,2})\]")
@@ -207,7 +215,8 @@ def _wrong_type(content_type: str) -> dict[str, str]:
 
 
 async def _read_parts(request: web.Request, files: dict[int, File]) -> bytes:
-    raw = b"{}"
+    """The JSON of the body: ``payload_json``, or the plain fields of a form. A file named ``file`` is number -1."""
+    raw, fields = b"{}", dict[str, str]()
     async for part in await request.multipart():
         if not isinstance(part, BodyPartReader):
             continue
@@ -218,7 +227,12 @@ async def _read_parts(request: web.Request, files: dict[int, File]) -> bytes:
         elif named is not None:
             filename = part.filename or f"file{named[1]}"
             files[int(named[1])] = File(filename, content, mimetypes.guess_type(filename)[0])
-    return raw
+        elif part.name == "file":
+            filename = part.filename or "file"
+            files[UPLOAD] = File(filename, content, mimetypes.guess_type(filename)[0])
+        elif part.name is not None:
+            fields[part.name] = content.decode(errors="replace")
+    return encode(fields) if fields else raw
 
 
 async def _drip(request: web.Request, answer: web.StreamResponse, seconds: float) -> web.StreamResponse:

@@ -10,6 +10,7 @@ from sandbox.discord.speech import BOT_LENGTH, Draft, tidy
 
 from .component_forms import read_components, refuse_legacy
 from .drafts import read_allowed_mentions, read_embeds, read_files
+from .polls import read_poll
 
 if TYPE_CHECKING:
     from sandbox.discord.people import User
@@ -30,14 +31,21 @@ def read_reply(call: Call, form: Form, author: User, *, flags_allowed: int = ANS
     embeds, files = read_embeds(form), read_files(form, call.files)
     components = read_components(form, flags, call.world, [tidy(file.filename) for file in files])
     allowed, tts = read_allowed_mentions(form), form.flag("tts")
-    if form.data.get("poll") is not None:
-        form.error("poll", "SANDBOX_NOT_SUPPORTED", "The sandbox has no polls in answers and webhooks yet")
+    poll = read_poll(call, form)
     if flags & IS_COMPONENTS_V2:
         refuse_legacy(form, content, embeds)
     form.done()
     content = content.strip()
-    if not (content or embeds or files or components):
+    if not (content or embeds or files or components or poll):
         raise Refusal(400, 50006, "Cannot send an empty message")
     return Draft(
-        author, content, files=files, embeds=embeds, components=components, allowed=allowed, flags=flags, tts=tts
+        author,
+        content,
+        files=files,
+        embeds=embeds,
+        components=components,
+        allowed=allowed,
+        flags=flags,
+        tts=tts,
+        poll=poll,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from sandbox.discord.clock import looks_like_snowflake
@@ -19,6 +19,10 @@ from .forms import Form
 if TYPE_CHECKING:
     from sandbox.discord.gateway import Gateway
     from sandbox.discord.world import World
+
+
+UPLOAD: Final = -1
+"""The number of the one file that a form of plain fields has; those of messages count from 0."""
 
 
 @dataclass(slots=True)
@@ -49,6 +53,11 @@ class Call:
         if not looks_like_snowflake(value):
             raise invalid_form(name, "NUMBER_TYPE_COERCE", f'Value "{value}" is not snowflake.')
         return int(value)
+
+    @property
+    def upload(self) -> File | None:
+        """The file of a form that has one file."""
+        return self.files.get(UPLOAD)
 
     def query_flag(self, name: str) -> bool:
         return self.query.get(name, "").lower() in ("true", "1")

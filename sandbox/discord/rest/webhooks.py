@@ -6,7 +6,6 @@ https://discord.com/developers/docs/resources/webhook#execute-webhook.
 
 from __future__ import annotations
 
-import re
 import secrets
 from dataclasses import replace
 from typing import Final
@@ -18,17 +17,18 @@ from sandbox.discord.events import Payload
 from sandbox.discord.interactions import Interaction
 from sandbox.discord.messages import SETTABLE_FLAGS, Message
 from sandbox.discord.people import User, Webhook
-from sandbox.discord.places import Channel, Kind, Thread
+from sandbox.discord.places import Channel, Thread
+from sandbox.discord.webhooks import RESERVED, payload
 
 from .edits import apply, read_edit
 from .replies import read_reply
 from .router import Call, Reply, Routes
+from .webhook_management import read_name
 
 routes = Routes()
 _HOOK: Final = "/webhooks/{webhook_id}/{token}"
 _MESSAGE: Final = _HOOK + "/messages/{message_id}"
 _ORIGINAL: Final = "@original"
-_RESERVED: Final = re.compile(r"clyde|discord", re.IGNORECASE)
 
 
 def _opened(call: Call) -> Interaction | Webhook:
@@ -67,7 +67,7 @@ def execute(call: Call) -> Reply:
 def _post(call: Call, hook: Webhook) -> Message:
     form = call.form
     name, avatar = form.text("username", least=1, most=80), form.text("avatar_url", most=2048)
-    if name is not None and _RESERVED.search(name):
+    if name is not None and RESERVED.search(name):
         form.error("username", "USERNAME_INVALID_CONTAINS", "Username cannot contain that word")
     author = User(call.world, hook.id, name or hook.name, name or hook.name, bot=True, webhook_id=hook.id)
     draft = read_reply(call, form, author, flags_allowed=SETTABLE_FLAGS)
@@ -86,7 +86,7 @@ def _where(call: Call, hook: Webhook) -> Channel:
             raise Refusal(400, 160005, "Thread is locked")
         return thread
     name = call.form.text("thread_name", least=1, most=100)
-    if hook.channel.kind is Kind.FORUM:
+    if hook.channel.is_forum:
         if name is None:
             text = "Webhooks posted to forum channels must have a thread_name or thread_id"
             raise Refusal(400, 220001, text)
@@ -98,23 +98,22 @@ def _where(call: Call, hook: Webhook) -> Channel:
 
 @routes.get(_HOOK, public=True)
 def get(call: Call) -> Reply:
-    return Reply(200, shown(_hook(call)))
+    return Reply(200, payload(_hook(call), with_maker=False))
 
 
 @routes.patch(_HOOK, public=True)
 def modify(call: Call) -> Reply:
     hook = _hook(call)
-    name = call.form.text("name", least=1, most=80)
-    if name is not None and _RESERVED.search(name):
-        call.form.error("name", "USERNAME_INVALID_CONTAINS", "Username cannot contain that word")
+    name = read_name(call.form)
     call.form.done()
     hook.name = name or hook.name
-    return Reply(200, shown(hook))
+    call.world.hooks.changed(hook.channel)
+    return Reply(200, payload(hook, with_maker=False))
 
 
 @routes.delete(_HOOK, public=True)
 def delete_hook(call: Call) -> Reply:
-    del call.world.webhooks[_hook(call).id]
+    call.world.hooks.delete(_hook(call))
     return Reply(204)
 
 
@@ -155,21 +154,6 @@ def _id(name: str) -> int:
     if not looks_like_snowflake(name):
         raise invalid_form("message_id", "NUMBER_TYPE_COERCE", f'Value "{name}" is not snowflake.')
     return int(name)
-
-
-def shown(hook: Webhook) -> Payload:
-    """An incoming webhook's object."""
-    guild = hook.channel.guild
-    return {
-        "id": str(hook.id),
-        "type": 1,
-        "name": hook.name,
-        "avatar": None,
-        "channel_id": str(hook.channel.id),
-        "guild_id": None if guild is None else str(guild.id),
-        "application_id": None,
-        "token": hook.token,
-    }
 
 
 def _shown(message: Message) -> Payload:

@@ -56,7 +56,7 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"message_reference": {}}, "message_reference.message_id"),
     ({"message_reference": "x"}, "message_reference"),
     ({"message_reference": {"message_id": "5", "channel_id": "6"}}, "message_reference"),
-    ({"message_reference": {"message_id": "5", "type": 1}}, "message_reference.type"),
+    ({"message_reference": {"message_id": "5", "type": 1}}, "message_reference.channel_id"),
     ({"message_reference": {"message_id": "5", "type": 9}}, "message_reference.type"),
     ({"allowed_mentions": {"users": ["x"]}}, "allowed_mentions.users.0"),
     ({"allowed_mentions": {"roles": ["1"] * 101}}, "allowed_mentions.roles"),
@@ -65,7 +65,7 @@ BAD: list[tuple[dict[str, object], str]] = [
         {"components": [LONG_ID]},
         "components.0.components.0.custom_id",
     ),
-    ({"poll": {}}, "poll"),
+    ({"poll": {}}, "poll.question"),
     ({"flags": -1}, "flags"),
 ]
 
