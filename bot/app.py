@@ -24,6 +24,7 @@ from bot.answer import Answerer, Budgets
 from bot.audiences import Audiences
 from bot.backfill import Backfill
 from bot.gateway import Gateway, point_at
+from bot.guilds import Guilds
 from bot.health import Health
 from bot.ingress import Ingress
 from bot.limiter import Limiter, Rates
@@ -160,7 +161,7 @@ async def _look_around(settings: Settings, redis_url: str) -> None:
 async def _serve(settings: Settings, resources: _Resources, readiness: Readiness, ready: asyncio.Event | None) -> None:
     """Sign in, wait for the shard, and serve it until cancelled or until another process has it."""
     shard = (settings.shard_id, settings.shard_count)
-    gateway = Gateway(shard=shard)
+    gateway = Gateway(shard=shard, message_content=settings.message_content)
     try:
         me = await _sign_in(gateway, settings.discord_token.get_secret_value())
         readiness.signed_in = True
@@ -208,6 +209,7 @@ class _Parts:
     reconciliation: Reconciliation
     audiences: Audiences
     ai_events: AiEvents
+    guilds: Guilds
 
 
 def _assemble(
@@ -256,7 +258,8 @@ def _assemble(
     )
     reconciliation = Reconciliation(pool, Standing(rest, me.user_id), every_s=settings.reconcile_s)
     audiences = Audiences(pool, wakeups.audiences, poll_s=settings.poll_s)
-    return _Parts(gateway, ingress, router, worker, wakeups, backfill, reconciliation, audiences, ai_events)
+    guilds = Guilds(pool, writes, Reads(rest), me, shard=shard, tells=settings.guild_notice)
+    return _Parts(gateway, ingress, router, worker, wakeups, backfill, reconciliation, audiences, ai_events, guilds)
 
 
 def _budgets(settings: Settings) -> Budgets:
@@ -307,7 +310,8 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "reconciliation": parts.reconciliation.run,
         "audiences": parts.audiences.run,
         "ai_events": parts.ai_events.run,
-        "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild),
+        "guilds": parts.guilds.run,
+        "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild, parts.guilds.note),
     }
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(keep_running(name, loop), name=name) for name, loop in loops.items()]

@@ -34,6 +34,9 @@ log = structlog.get_logger(__name__)
 Parser = Callable[[Any], None]
 Accept = Callable[[Dispatch], "asyncio.Future[Ack] | None"]
 
+Membership = Callable[[str, Mapping[str, Any], "asyncio.Future[Ack] | None"], None]
+
+MEMBERSHIP_KINDS: Final = frozenset({"READY", "GUILD_CREATE", "GUILD_DELETE"})
 INTERACTION_WAIT_S: Final = 1.5
 IDENTIFY_EVERY_S: Final = 5.0
 """Discord lets a shard's bucket identify once in five seconds."""
@@ -49,20 +52,21 @@ FATAL_CLOSES: Final[Mapping[int, str]] = {
     4013: "Discord does not know the intents that Muninn asks for. Update Muninn and start again.",
     4014: (
         "Discord refuses the Message Content intent. Turn it on under Bot, Privileged Gateway Intents, in the "
-        "developer portal and start again; nothing was read or written."
+        "developer portal and start again, or set MUNINN_MESSAGE_CONTENT=false; nothing was read or written."
     ),
 }
 
 
-def intents() -> discord.Intents:
-    """What Muninn asks Discord for: guilds and DMs, their messages with content, and reactions."""
+def intents(*, message_content: bool = True) -> discord.Intents:
+    """What Muninn asks Discord for, and uses: guilds and DMs, their messages, and reactions. Of these only
+    `message_content` has to be switched on for the application."""
     return discord.Intents(
         guilds=True,
         guild_messages=True,
         guild_reactions=True,
         dm_messages=True,
         dm_reactions=True,
-        message_content=True,
+        message_content=message_content,
     )
 
 
@@ -96,9 +100,9 @@ class Backoff(ExponentialBackoff[Literal[False]]):
 class Gateway(discord.Client):
     """One shard's connection. `login` first, then `serve` until cancelled."""
 
-    def __init__(self, *, shard: tuple[int, int]) -> None:
+    def __init__(self, *, shard: tuple[int, int], message_content: bool = True) -> None:
         super().__init__(
-            intents=intents(),
+            intents=intents(message_content=message_content),
             shard_id=shard[0],
             shard_count=shard[1],
             allowed_mentions=discord.AllowedMentions.none(),
@@ -110,6 +114,7 @@ class Gateway(discord.Client):
         discord.client.ExponentialBackoff = Backoff  # type: ignore[misc] # pyright: ignore[reportPrivateImportUsage]
         self._accept: Accept | None = None
         self._on_guild: Callable[[Mapping[str, Any]], None] | None = None
+        self._on_membership: Membership | None = None
         self._identified_at = -IDENTIFY_EVERY_S
         self._waiting: set[asyncio.Task[None]] = set()
         self._leaving = False
@@ -129,12 +134,15 @@ class Gateway(discord.Client):
         assert self.user is not None and self.application_id is not None  # noqa: S101, PT018 - login sets both
         return Identity(application_id=self.application_id, user_id=self.user.id)
 
-    async def serve(self, accept: Accept, on_guild: Callable[[Mapping[str, Any]], None]) -> None:
+    async def serve(
+        self, accept: Accept, on_guild: Callable[[Mapping[str, Any]], None], on_membership: Membership | None = None
+    ) -> None:
         """Stay connected, for ever. Whatever breaks the connection, a new one is made, with growing pauses.
 
-        `on_guild` sees each GUILD_CREATE that is no outage. Raises DiscordRefused where trying again is useless.
+        `on_guild` sees each GUILD_CREATE that is no outage, `on_membership` what tells which guilds the bot is in, with
+        the future of its commit. Raises DiscordRefused where trying again is useless.
         """
-        self._accept, self._on_guild = accept, on_guild
+        self._accept, self._on_guild, self._on_membership = accept, on_guild, on_membership
         pause_s = 1.0
         while True:
             started = time.monotonic()
@@ -244,6 +252,8 @@ class Gateway(discord.Client):
                 committed.add_done_callback(lambda _: self.journalled.set())
             if kind == "GUILD_CREATE" and self._on_guild is not None and not data.get("unavailable"):
                 self._on_guild(data)
+            if kind in MEMBERSHIP_KINDS and self._on_membership is not None:
+                self._on_membership(kind, data, committed)
         except Exception:
             log.exception("gateway.put_failed", kind=kind)
             return None

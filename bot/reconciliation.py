@@ -39,12 +39,14 @@ class _Open:
     part: int | None
 
 
-# Receipts without an outcome whose turn is over, those first that were not asked about yet or longest ago.
+# Receipts without an outcome whose turn is over, those first that were not asked about yet or longest ago. Notices to
+# guilds are not among them: who sends them finds out by himself.
 OPEN_RECEIPTS_SQL: Final = """
 SELECT r.receipt_id, r.space_id, r.place_id, r.trigger_id, r.turn_id, r.action, r.args::text AS args, p.content, p.part
 FROM action_receipts r LEFT JOIN turns t ON t.turn_id = r.turn_id
 LEFT JOIN turn_parts p ON p.turn_id = r.turn_id AND p.nonce = r.nonce
 WHERE r.state IN ('intended', 'unknown')
+  AND r.action <> 'guild_notice'
   AND coalesce(r.failure, '') NOT LIKE 'unreadable:%'
   AND coalesce(r.settled_at, r.intended_at) <= now() - make_interval(secs => $1)
   AND (t.turn_id IS NULL OR t.state IN ('answered', 'failed_told', 'cancelled', 'expired'))

@@ -71,6 +71,14 @@ class Settings(BaseSettings):
     discord_gateway_url: Annotated[str, AfterValidator(_websocket)] = Field(
         default="wss://gateway.discord.gg/", description="Discord's gateway, or a proxy of it."
     )
+    message_content: bool = Field(
+        default=True,
+        description="Ask Discord for the Message Content intent. Off: Muninn reads only what mentions it, replies to "
+        "it with a ping, or is written to it directly, and remembers no more than that.",
+    )
+    guild_notice: bool = Field(
+        default=True, description="Tell each guild that Muninn joins, once, what is kept and how to change it."
+    )
     shard_id: Annotated[int, Field(ge=0)] = Field(default=0, description="This process's shard, from 0.")
     shard_count: Count = Field(default=1, description="How many shards the bot has in all.")
 

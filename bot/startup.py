@@ -217,7 +217,7 @@ def as_startup_fault(error: BaseException) -> StartupFault | None:
     if isinstance(error, discord.PrivilegedIntentsRequired):
         return DiscordRefused(
             "Discord refuses the Message Content intent; nothing was read or written. Turn it on under Bot, Privileged "
-            "Gateway Intents, in the developer portal."
+            "Gateway Intents, in the developer portal, or set MUNINN_MESSAGE_CONTENT=false."
         )
     if isinstance(error, aiohttp.ClientConnectionError | aiohttp.InvalidURL):
         return DiscordRefused(

@@ -225,6 +225,14 @@ class Writes:
                     # After a timeout it may still be made, later than we could look.
                     return clock.unknown(doubt, certain=not doubtful)
 
+    async def open_direct(self, user_id: UserId) -> PlaceId:
+        """The direct conversation with somebody, opened where there is none yet: that tells nobody, and opening it
+        again gives the same. Raises WriteRefused or WriteInDoubt."""
+        opened = as_object(
+            await self._rest.request(Route("POST", "/users/@me/channels"), json={"recipient_id": str(user_id)})
+        )
+        return PlaceId(int(opened["id"]))
+
     async def put_commands(self, application_id: int, commands: Sequence[Body]) -> None:
         """Replace all of the application's commands. Raises WriteRefused or WriteInDoubt."""
         route = Route("PUT", "/applications/{application_id}/commands", application_id=application_id)

@@ -60,7 +60,7 @@ async def examine(visit: Visit, settings: Settings) -> tuple[list[Finding], int 
     found = [
         ok("discord.reachable", f"Discord's REST API at {where} answers."),
         ok("discord.token", f"Discord accepts the token, of {visit.user.get('username')} ({visit.user.get('id')})."),
-        _content(int(application.get("flags") or 0)),
+        _content(int(application.get("flags") or 0), wanted=settings.message_content),
     ]
     if application.get("bot_require_code_grant"):
         found.append(
@@ -84,13 +84,17 @@ async def application_id(settings: Settings) -> int:
         return int((await visit.get("/oauth2/applications/@me"))["id"])
 
 
-def _content(flags: int) -> Finding:
+def _content(flags: int, *, wanted: bool) -> Finding:
+    if not wanted:
+        says = "The Message Content intent is not asked for, so Muninn reads only what is meant for it."
+        return ok("discord.message_content", says)
     if flags & _CONTENT:
         return ok("discord.message_content", "The Message Content intent is on.")
     return fault(
         "discord.message_content",
         "The Message Content intent is off, and Muninn asks for it: Discord will refuse the connection.",
-        "Turn on Message Content Intent under Bot, Privileged Gateway Intents, in the developer portal.",
+        "Turn on Message Content Intent under Bot, Privileged Gateway Intents, in the developer portal, or set "
+        "MUNINN_MESSAGE_CONTENT=false and let Muninn read only what is meant for it.",
     )
 
 

@@ -1,16 +1,13 @@
-"""What the doctor sees of the guilds: what Muninn may do in each, channel by channel, by name where it lacks something.
+"""What the doctor sees of the guilds: what Muninn may do in each, by the names of channels where it lacks something."""
 
-The arithmetic is Discord's: https://discord.com/developers/docs/topics/permissions#permission-overwrites
-"""
-
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final, cast
 
 from bot.doctor.findings import Finding, fault, ok, skip, warn
 from bot.doctor.visit import FAILURES, Visit, reason_of
+from bot.errors import ReadFailed
+from bot.facts import FORUM_KINDS, Facts, granted_in
 from bot.invitation import (
     ATTACH,
     EMBED,
@@ -23,6 +20,8 @@ from bot.invitation import (
     invite_link,
     permission_bits,
 )
+from bot.rest import Reads, Rest
+from memory.ids import SpaceId, UserId
 
 MOST_GUILDS: Final = 50
 """Guilds that are looked into: each costs three requests."""
@@ -31,12 +30,10 @@ PAGE: Final = 200
 """Discord's limit for one page of guilds."""
 
 MOST_NAMED: Final = 8
-ADMINISTRATOR: Final = 1 << 3
 
 # Kinds of channels in which members talk in messages: text, announcements, and the chats of voice and stage channels;
 # in forums and media channels they talk in threads.
 _TALK: Final = frozenset({0, 2, 5, 13})
-_FORUMS: Final = frozenset({15, 16})
 _ESSENTIAL: Final = permission_bits(each for each in WANTED if each.essential)
 
 
@@ -72,9 +69,10 @@ async def examine(visit: Visit, application_id: int) -> list[Finding]:
         return [
             warn("guilds.listed", "The bot is in no guild yet.", f"Invite it: open {invite_link(application_id)} .")
         ]
+    reads, own_id = Reads(Rest(visit.http)), int(visit.user["id"])
     found = [ok("guilds.listed", f"The bot is in {len(listed)} {'guild' if len(listed) == 1 else 'guilds'}.")]
     for guild in listed[:MOST_GUILDS]:
-        found += await _guild(visit, guild)
+        found += await _guild(reads, own_id, guild)
     if len(listed) > MOST_GUILDS:
         found.append(skip("guilds.more", f"Only the first {MOST_GUILDS} guilds were looked into."))
     return found
@@ -91,25 +89,27 @@ async def _listed(visit: Visit) -> list[dict[str, Any]]:
         after = int(page[-1]["id"])
 
 
-async def _guild(visit: Visit, listed: Mapping[str, Any]) -> list[Finding]:
+async def _guild(reads: Reads, own_id: int, listed: Mapping[str, Any]) -> list[Finding]:
     guild_id, name = str(listed["id"]), str(listed.get("name"))
+    facts = Facts(reads, SpaceId(int(guild_id)), own_id)
     try:
-        guild = cast("dict[str, Any]", await visit.get(f"/guilds/{guild_id}"))
-        member = cast("dict[str, Any]", await visit.get(f"/guilds/{guild_id}/members/{visit.user['id']}"))
-        channels = cast("list[dict[str, Any]]", await visit.get(f"/guilds/{guild_id}/channels"))
-        seen = _channels(guild, member, channels, int(visit.user["id"]))
-    except FAILURES as error:
-        says = f"The guild {name} could not be looked into: {reason_of(error)}."
+        me, channels = await facts.member(UserId(own_id)), await facts.channels()
+    except ReadFailed as error:
+        me, channels, reason = None, (), error.cause
+    else:
+        reason = "Discord shows nothing of it"
+    if me is None:
+        says = f"The guild {name} could not be looked into: {reason}."
         return [warn("guilds.readable", says, "Try again later; it may be unavailable for a while.", subject=guild_id)]
-    return [*_silenced(member, name, guild_id), *_places(seen, name, guild_id)]
-
-
-def _silenced(member: Mapping[str, Any], name: str, guild_id: str) -> list[Finding]:
-    until = member.get("communication_disabled_until")
-    if not until or datetime.fromisoformat(str(until)).timestamp() <= time.time():
-        return []
-    says = f"In {name} the bot is timed out until {until}, and can say nothing."
-    return [fault("guilds.timed_out", says, "Ask a moderator there to remove the time-out.", subject=guild_id)]
+    if me.timed_out:
+        says = f"In {name} the bot is timed out, and can say nothing."
+        return [fault("guilds.timed_out", says, "Ask a moderator there to remove the time-out.", subject=guild_id)]
+    seen = [
+        _Channel(f"#{each.name[:60]}", each.kind in FORUM_KINDS, granted_in(each, me, SpaceId(int(guild_id))).value)
+        for each in sorted(channels, key=lambda each: each.position)
+        if each.kind in _TALK or each.kind in FORUM_KINDS
+    ]
+    return _places(seen, name, guild_id)
 
 
 def _places(channels: Sequence[_Channel], name: str, guild_id: str) -> list[Finding]:
@@ -154,44 +154,6 @@ def _matters(wanted: Wanted, channel: _Channel) -> bool:
     if wanted is SEND:
         return not channel.is_forum
     return wanted not in (EMBED, ATTACH) or channel.is_forum or not channel.lacks(SEND)
-
-
-def _channels(
-    guild: Mapping[str, Any], member: Mapping[str, Any], channels: Sequence[Mapping[str, Any]], own_id: int
-) -> list[_Channel]:
-    """The guild's places to talk, with what the bot may do in each."""
-    guild_id = int(guild["id"])
-    held = {int(role) for role in member["roles"]} | {guild_id}
-    granted = 0
-    for role in cast("list[dict[str, Any]]", guild["roles"]):
-        if int(role["id"]) in held:
-            granted |= int(role["permissions"])
-    everything = bool(granted & ADMINISTRATOR) or int(guild["owner_id"]) == own_id
-    return [
-        _Channel(
-            f"#{str(channel.get('name'))[:60]}",
-            channel["type"] in _FORUMS,
-            ~0 if everything else _overwritten(granted, channel, guild_id, held, own_id),
-        )
-        for channel in sorted(channels, key=lambda each: int(each.get("position") or 0))
-        if channel["type"] in _TALK or channel["type"] in _FORUMS
-    ]
-
-
-def _overwritten(granted: int, channel: Mapping[str, Any], guild_id: int, held: set[int], own_id: int) -> int:
-    """First @everyone's overwrite, then those of all roles at once, of which allowing wins, then the bot's own."""
-    overwrites = {
-        int(each["id"]): (int(each["allow"]), int(each["deny"]))
-        for each in cast("list[dict[str, Any]]", channel.get("permission_overwrites") or [])
-    }
-    roles = [overwrites[role] for role in held - {guild_id} if role in overwrites]
-    role_allow, role_deny = 0, 0
-    for allow, deny in roles:
-        role_allow |= allow
-        role_deny |= deny
-    for allow, deny in (overwrites.get(guild_id, (0, 0)), (role_allow, role_deny), overwrites.get(own_id, (0, 0))):
-        granted = granted & ~deny | allow
-    return granted if granted & VIEW.bit else 0
 
 
 def _named(channels: Sequence[_Channel]) -> str:

@@ -53,6 +53,7 @@ class Stage:
             "turn_heartbeat_s": 0.5,
             "drain_s": 3.0,
             "http_port": 0,
+            "guild_notice": False,
         }
         return Settings(**{**fields, **overrides})
 
