@@ -25,6 +25,10 @@ from memory.incoming import (
     Structure,
 )
 
+# Flags of a message: one person alone sees it; its author is still thinking about it.
+EPHEMERAL: Final = 1 << 6
+LOADING: Final = 1 << 7
+
 MOST_EMOJI: Final = 100
 """Characters of an emoji: Discord's names have 32, the longest of Unicode's are shorter still."""
 
@@ -124,6 +128,8 @@ def emoji_key(emoji: Payload) -> str:
 
 def _message_create(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming:
     seen = _message(data, me)
+    if _flags(data) & EPHEMERAL:
+        return _for_one(dispatch, data, f"create:{seen.message_id}")
     return Incoming(
         kind=dispatch.kind,
         key=f"create:{seen.message_id}",
@@ -133,7 +139,8 @@ def _message_create(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming
         subject_ids=_message_subjects(data),
         source=dispatch.source,
         payload=dump(_without_others(data)),
-        change=seen,
+        # An answer that is still being thought about has no words yet; they come with an update.
+        change=None if _flags(data) & LOADING else seen,
         addressed=addressed(data, me),
         nonce=text(str(data["nonce"])) if data.get("nonce") is not None and seen.author_kind == "self" else None,
     )
@@ -143,11 +150,15 @@ def _message_update(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming
     message_id = MessageId(snowflake(data["id"]))
     payload = dump(_without_others(data))
     edited = moment(data["edited_timestamp"]).isoformat() if data.get("edited_timestamp") is not None else None
-    # Discord sends the whole message with an update; a partial one (a link unfurled) changes no words.
-    whole = edited is not None and "content" in data and "author" in data
+    key = f"update:{message_id}:{edited or digest(payload)}"
+    if _flags(data) & EPHEMERAL:
+        return _for_one(dispatch, data, key)
+    # Discord sends the whole message with an update; a partial one changes no words, nor does one that is no edit (a
+    # link unfurled), unless the words were not known yet.
+    whole = "content" in data and "author" in data and not _flags(data) & LOADING
     return Incoming(
         kind=dispatch.kind,
-        key=f"update:{message_id}:{edited or digest(payload)}",
+        key=key,
         space_id=space_of(data),
         place_id=PlaceId(snowflake(data["channel_id"])),
         message_id=message_id,
@@ -156,6 +167,29 @@ def _message_update(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming
         payload=payload,
         change=_message(data, me) if whole else None,
     )
+
+
+def _for_one(dispatch: Dispatch, data: Payload, key: str) -> Incoming:
+    """A message that one person alone can see, and that names no guild even where it was said in one.
+
+    It is kept as an event of the application's own, with who may read it as its subject, and is no message of the
+    place: nobody else may come upon its words there (I7).
+    """
+    caused_by = cast("Payload", data.get("interaction_metadata") or {})
+    return Incoming(
+        kind=dispatch.kind,
+        key=key,
+        space_id=APPLICATION_SPACE,
+        place_id=PlaceId(snowflake(data["channel_id"])),
+        message_id=None,
+        subject_ids=tuple(dict.fromkeys((*subjects(caused_by), *_message_subjects(data)))),
+        source=dispatch.source,
+        payload=dump(_without_others(data)),
+    )
+
+
+def _flags(data: Payload) -> int:
+    return int(data.get("flags") or 0)
 
 
 def _message_delete(dispatch: Dispatch, data: Payload, message_id: int) -> Incoming:

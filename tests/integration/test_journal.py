@@ -332,3 +332,32 @@ async def test_our_own_message_settles_its_receipt_by_its_nonce(pool: Pool) -> N
         await put(one, create(1, author=ME.user_id, nonce="ours"), create(2, author=ADA, nonce="theirs"))
     rows = await pool.fetch("SELECT nonce, state, external_id FROM action_receipts ORDER BY nonce")
     assert [tuple(row) for row in rows] == [("ours", "applied", snowflake(1)), ("theirs", "intended", None)]
+
+
+async def test_what_one_person_sees_is_no_message_of_the_place(pool: Pool) -> None:
+    """I7: an ephemeral answer names no guild; it is kept as an event, and stands in no place and no cursor."""
+    data = message(1, "only for you", flags=64, interaction_metadata={"id": "1", "type": 2, "user": {"id": "77"}})
+    del data["guild_id"]
+    async with ingress(pool) as (one, _):
+        await put(one, Dispatch("MESSAGE_CREATE", data, "s", 1), Dispatch("MESSAGE_UPDATE", data, "s", 2))
+    assert await pool.fetchval("SELECT count(*) FROM chat_messages") == 0
+    assert await pool.fetchval("SELECT count(*) FROM place_cursors") == 0
+    assert await pool.fetchval("SELECT count(*) FROM ingestion_targets") == 0
+    subjects = await pool.fetch("SELECT subject_ids FROM discord_events")
+    assert len(subjects) == 2
+    assert all(77 in row["subject_ids"] for row in subjects)
+
+
+async def test_an_answer_that_was_thought_about_has_the_words_of_its_update(pool: Pool) -> None:
+    """I2: Discord fills in a deferred answer by an update that is no edit; a later unfurled link changes nothing."""
+    thinking, filled = message(1, "", flags=128), message(1, "here it is", flags=0)
+    async with ingress(pool) as (one, _):
+        await put(one, Dispatch("MESSAGE_CREATE", thinking, "s", 1))
+        assert await pool.fetchval("SELECT count(*) FROM chat_messages") == 0
+        await put(one, Dispatch("MESSAGE_UPDATE", filled, "s", 2))
+        assert (await stored(pool, 1))["content"] == "here it is"
+        await put(one, Dispatch("MESSAGE_UPDATE", {**filled, "embeds": [{"type": "link"}]}, "s", 3))
+    row = await stored(pool, 1)
+    assert row["content"] == "here it is"
+    assert row["edited_at"] is None
+    assert await pool.fetchval("SELECT count(*) FROM chat_message_revisions") == 0
