@@ -216,6 +216,7 @@ class Answerer:
             db=self._pool,
             actions=_TriggerActions(turn, self._delivery),
             discord=self._outlook.discord(turn),
+            web=self._outlook.web(turn),
             activity=self._outlook.activity(turn),
         )
 

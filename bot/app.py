@@ -32,6 +32,7 @@ from bot.outlook import Outlook
 from bot.pool import CONNECT_S, POOL_MOST, open_pool
 from bot.readiness import Readiness
 from bot.reconciliation import Reconciliation
+from bot.research import open_research
 from bot.rest import Reads, Rest
 from bot.router import Router
 from bot.seen import Seen, ledger_name
@@ -219,7 +220,7 @@ def _assemble(
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
     rest = Rest(gateway.http)
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
-    outlook = Outlook(pool, Reads(rest), me)
+    outlook = Outlook(pool, Reads(rest), me, open_research(settings, pool))
     ai_events = AiEvents(pool)
     answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings), outlook, ai_events)
     worker = Worker(

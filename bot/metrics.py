@@ -38,6 +38,7 @@ TOOL_SECONDS: Final = Histogram(
     buckets=(0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20),
 )
 TOOL_CALLS: Final = Counter("muninn_tool_calls", "Calls of tools, by tool and end: done, failed.", ["tool", "end"])
+WEB_SEARCHES: Final = Counter("muninn_web_searches", "Searches of the web, by how they ended: ok, or a code.", ["end"])
 RECEIPTS: Final = Counter(
     "muninn_action_receipts", "External effects by action and end: applied, refused, unknown.", ["action", "end"]
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from bot.activity import PlaceActivity
 from bot.addressing import Identity
 from bot.reading import TurnReads
+from bot.research import Research, SpaceResearch
 from bot.rest import Reads
 from bot.turns import Turn
 from memory.database import Pool
@@ -17,10 +18,15 @@ class Outlook:
     pool: Pool
     reads: Reads
     me: Identity
+    research: Research | None = None
 
     def discord(self, turn: Turn) -> TurnReads:
         """Discord as the turn's author and the bot both see it."""
         return TurnReads(self.reads, turn.scope, turn.author_id, self.me)
+
+    def web(self, turn: Turn) -> SpaceResearch | None:
+        """The web, if research is configured."""
+        return self.research.of(turn.space_id) if self.research is not None else None
 
     def activity(self, turn: Turn) -> PlaceActivity:
         """What the bot did in the turn's place before."""

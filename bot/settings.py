@@ -137,6 +137,16 @@ class Settings(BaseSettings):
     )
     working_set_messages: Count = Field(default=30, description="Recent messages of the place that a prompt shows.")
 
+    firecrawl_api_key: SecretStr | None = Field(
+        default=None, description="Firecrawl's key, for research on the web. Without it that tool is not offered."
+    )
+    firecrawl_api_url: Annotated[str, AfterValidator(_http)] | None = Field(
+        default=None, description="A Firecrawl of your own; not set: Firecrawl's service, if there is a key."
+    )
+    web_keep_days: Annotated[int, Field(ge=1, le=3_650)] = Field(
+        default=30, description="Days for which pages that research brought are kept."
+    )
+
     max_steps: Count = Field(default=6, description="Model calls in one run, the last one without tools included.")
     max_calls: Count = Field(default=12, description="Tool calls in one run.")
     max_writes: Annotated[int, Field(ge=0, le=1_000)] = Field(

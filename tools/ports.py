@@ -151,12 +151,16 @@ class DiscordReads(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """A page as it was fetched at `fetched_at`. `text` is its main content, somebody else's words (I12)."""
+    """A page as it was fetched at `fetched_at`. `text` is its main content, somebody else's words (I12).
+
+    A page that could not be read has `is_read` off, and what the search says of it as its text.
+    """
 
     url: str
     title: str
     text: str
     fetched_at: datetime
+    is_read: bool = True
 
 
 class WebResearch(Protocol):

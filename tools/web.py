@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from memory.credentials import caught_by
 from tools.declaration import Arguments, Payload, Tool
 from tools.errors import Refused
 from tools.excerpts import excerpt
@@ -28,17 +29,21 @@ async def search(context: TurnContext, arguments: SearchArguments) -> Payload:
     """The best pages for the query, each with its address and the time at which it was fetched."""
     if context.web is None:  # then the tool was not offered
         raise Refused("not_available", "The web cannot be searched here.")
+    if rule := caught_by(arguments.query):
+        raise Refused("credential", f"The query holds what looks like {rule.what}, which is sent to nobody.")
     pages = await context.web.search(arguments.query, limit=arguments.limit)
     room = _RESULT_CHARS // max(len(pages), 1) - _ROW_CHARS
-    rows = [
-        {
+    rows: list[dict[str, object]] = []
+    for page in pages:
+        row: dict[str, object] = {
             "url": quoted(page.url, limit=_URL_CHARS),
             "title": quoted(page.title, limit=_TITLE_CHARS),
             "fetched": page.fetched_at.strftime("%Y-%m-%d %H:%M UTC"),
             "text": quoted(excerpt(page.text, arguments.query, limit=room), limit=room),
         }
-        for page in pages
-    ]
+        if not page.is_read:
+            row["not_read"] = "the page could not be read; this is only what the search says of it"
+        rows.append(row)
     payload: dict[str, object] = {"pages": rows}
     if not rows:
         payload["why_empty"] = "the search found no page"
