@@ -19,7 +19,7 @@ import typer
 
 from bot.errors import StartupFault
 from bot.services import EmbeddedPostgres, embedded_postgres, embedded_valkey
-from bot.settings import Settings
+from bot.settings import Settings, model_window
 from sandbox.world import Sandbox, run_sandbox
 
 READY_WITHIN_S: Final = 60.0
@@ -32,9 +32,11 @@ LEFT_BEHIND_SQL: Final = """SELECT datname FROM pg_database WHERE starts_with(da
 async def try_out(settings: Settings, *, chat: bool = True) -> None:
     """Run the sandbox until the person leaves the prompt or, with `chat` off, until cancelled.
 
-    Raises StartupFault where the bot does not come up, with its own sentence.
+    Raises StartupFault where the bot does not come up or could not, with its own sentence.
     """
     real_model = settings.openai_api_key is not None or settings.openai_base_url is not None
+    if real_model:
+        model_window(settings)
     async with AsyncExitStack() as stack:
         typer.echo("Starting PostgreSQL and Valkey ...", err=True)
         environment = await stack.enter_async_context(_services(settings.data_dir.absolute() / "sandbox"))

@@ -30,6 +30,7 @@ async def _run(stage: Stage, *, until: str | None = None, **environment: str) ->
         "MUNINN_OPENAI_BASE_URL": stage.model.base_url,
         "MUNINN_OPENAI_API_KEY": stage.model.api_key,
         "MUNINN_MODEL": stage.model.name,
+        "MUNINN_MODEL_CONTEXT": "128000",
         "MUNINN_LOG_FORMAT": "json",
         "MUNINN_HTTP_PORT": "0",
         **environment,

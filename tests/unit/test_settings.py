@@ -7,7 +7,16 @@ import pytest
 from pydantic import ValidationError
 
 from bot.errors import SettingsFault
-from bot.settings import Settings, load, reference, require_for_discord, secrets, unknown_variables, variables
+from bot.settings import (
+    Settings,
+    load,
+    model_window,
+    reference,
+    require_for_discord,
+    secrets,
+    unknown_variables,
+    variables,
+)
 
 ROOT = Path(__file__).parents[2]
 SECRET = "this-must-never-be-shown"
@@ -157,3 +166,34 @@ def test_the_example_names_only_settings() -> None:
     }
     assert named
     assert named <= set(variables())
+
+
+def test_an_unknown_window_is_a_fault_with_the_setting_that_names_it() -> None:
+    """Too high a guess loses the beginning of prompts without a word, too low a one makes every run fail."""
+    assert model_window(load()) == 128_000
+    assert model_window(load(model="qwen3:8b", model_context=16_384)) == 16_384
+    assert model_window(load(model_context=32_000)) == 32_000
+    with pytest.raises(SettingsFault, match=r"MUNINN_MODEL_CONTEXT is not set, and how many tokens qwen3:8b takes"):
+        model_window(load(model="qwen3:8b"))
+    with pytest.raises(SettingsFault, match="MUNINN_MODEL_CONTEXT"):
+        require_for_discord(load(discord_token="t", openai_api_key="k", model="qwen3:8b"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"model_context": 4_000}, "MUNINN_CONTEXT_TOKENS and MUNINN_REPLY_TOKENS"),
+        ({"price_prompt": 1}, "MUNINN_PRICE_PROMPT"),
+        ({"max_writes": -1}, "MUNINN_MAX_WRITES"),
+        ({"member_daily_tokens": -1}, "MUNINN_MEMBER_DAILY_TOKENS"),
+    ],
+)
+def test_limits_that_do_not_fit_together_are_named(fields: dict[str, int], named: str) -> None:
+    with pytest.raises(SettingsFault, match=named):
+        load(**fields)
+
+
+def test_each_of_the_seven_limits_is_a_setting() -> None:
+    """With a default that lets a run answer, and a bound below which it could not."""
+    seven = ("max_steps", "max_calls", "max_writes", "run_s", "tool_s", "parallel_reads", "identical_calls")
+    assert all(getattr(load(), name) > 0 for name in seven)

@@ -9,9 +9,11 @@ import pytest
 
 from agent.contracts import (
     AssistantMessage,
+    ContextMessage,
     Message,
     ModelReply,
     PlannedCall,
+    PromptMessage,
     RunOutcome,
     StoredCall,
     StoredStep,
@@ -25,9 +27,10 @@ from agent.contracts import (
 from agent.errors import LimitsBroken, ModelRefused, ModelUnavailable, StoreStalled
 from agent.limits import Limits
 from agent.loop import run
-from agent.plan import OVER_THE_LIMIT
+from agent.plan import OVER_THE_LIMIT, OVER_WRITES
+from agent.tokens import Gauge
 from agent.transcript import LAST_STEP, NUDGE, build
-from tests.unit.agent.scripted import READ, Behaviour, MemoryStore, ScriptedModel, Toolbox, calls, say
+from tests.unit.agent.scripted import READ, Asked, Behaviour, MemoryStore, ScriptedModel, Toolbox, calls, say
 from tests.unit.agent.virtual_time import clock, run_virtually
 from tests.unit.agent.wire_rules import check_transcript
 
@@ -48,19 +51,26 @@ class World:
         self.store = store or MemoryStore()
         self.toolbox = Toolbox(self.store, behaviours or {})
         self.limits = limits or Limits()
+        self.gauge = Gauge()
         self.took_s = 0.0
 
-    async def running(self) -> RunOutcome:
+    async def running(self, prompt: Sequence[PromptMessage] = PROMPT) -> RunOutcome:
         began = clock()
         try:
             return await run(
-                PROMPT, model=self.model, toolbox=self.toolbox, store=self.store, limits=self.limits, clock=clock
+                prompt,
+                model=self.model,
+                toolbox=self.toolbox,
+                store=self.store,
+                limits=self.limits,
+                gauge=self.gauge,
+                clock=clock,
             )
         finally:
             self.took_s = clock() - began
 
-    def go(self) -> RunOutcome:
-        return run_virtually(self.running)
+    def go(self, prompt: Sequence[PromptMessage] = PROMPT) -> RunOutcome:
+        return run_virtually(lambda: self.running(prompt))
 
 
 def test_an_answer_ends_the_run_and_is_left_for_the_caller_to_save() -> None:
@@ -507,6 +517,121 @@ def test_a_read_that_has_become_a_write_is_not_run_again_as_one() -> None:
     second.toolbox.tools = (replace(READ, effect="write", parallel_safe=False),)
     second.go()
     assert second.toolbox.started == []
+
+
+def test_writes_have_a_limit_of_their_own() -> None:
+    """The write barrier lets one through at a time, and so many in all; reads go on."""
+    made = [("write", f'{{"q":{at}}}') for at in range(4)]
+    world = World(calls(*made, ("read", "{}")), calls(("write", '{"q":9}')), say("Done."), limits=Limits(max_writes=2))
+    outcome = world.go()
+    assert world.store.codes(0) == [None, None, OVER_WRITES, OVER_WRITES, None]
+    assert world.store.codes(1) == [OVER_WRITES]
+    assert (outcome.reason, outcome.calls) == ("answered", 6)
+    assert outcome.unfinished == ("write",) * 3
+
+
+def test_what_a_limit_left_undone_is_in_the_outcome() -> None:
+    """So that the member is told, whatever the model says: calls that were cut, and those of the toolless step."""
+    world = World(
+        calls(("read", "{}"), ("peek", "{}"), ("read", '{"q":2}')),
+        calls(("write", "{}"), text="I found this much."),
+        limits=Limits(max_calls=1),
+    )
+    outcome = world.go()
+    assert (outcome.kind, outcome.text) == ("answered", "I found this much.")
+    assert outcome.unfinished == ("peek", "read", "write")
+    assert [(each.tool, each.error_code) for each in outcome.ends] == [
+        ("read", None),
+        ("peek", OVER_THE_LIMIT),
+        ("read", OVER_THE_LIMIT),
+    ]
+
+
+def test_a_long_result_is_shortened_for_the_model_and_kept_whole() -> None:
+    """One place caps what the model sees; the stored transcript has all of it."""
+    world = World(
+        calls(("read", "{}")),
+        say("Done."),
+        behaviours={(0, 0): Behaviour(ending="long")},
+        limits=Limits(result_chars=500),
+    )
+    world.go()
+    (seen,) = [each for each in world.model.asked[1].messages if isinstance(each, ToolMessage)]
+    assert len(seen.content) <= 500
+    assert json.loads(seen.content)["shortened"] is True
+    stored = world.store.result(0, 0)
+    assert stored is not None
+    assert stored.whole is not None
+    assert len(stored.whole) > 100_000
+
+
+def test_a_tool_may_declare_a_smaller_result_but_not_a_larger() -> None:
+    world = World(calls(("read", "{}")), calls(("peek", "{}")), say("Done."), limits=Limits(result_chars=1_000))
+    world.toolbox.behaviours = {(0, 0): Behaviour(ending="long"), (1, 0): Behaviour(ending="long")}
+    world.toolbox.tools = (replace(READ, result_chars=300), replace(READ, name="peek", result_chars=9_000))
+    world.go()
+    sizes = [len(each.content) for each in world.model.asked[2].messages if isinstance(each, ToolMessage)]
+    assert sizes[0] <= 300 < sizes[1] <= 1_000
+
+
+LONG = {(0, 0): Behaviour(ending="long"), (1, 0): Behaviour(ending="long")}
+TOO_LONG = ModelRefused("too_long", "does not fit")
+
+
+def tool_sizes(asked: Asked) -> list[int]:
+    return [len(each.content) for each in asked.messages if isinstance(each, ToolMessage)]
+
+
+def test_a_request_that_the_model_refuses_as_too_long_is_made_shorter_and_once_more() -> None:
+    """Old results first, then the context; the refused requests are no steps."""
+    prompt = (SystemMessage("You are Muninn."), ContextMessage("Recent:", ("> words " * 400,) * 4, "> And?"))
+    world = World(
+        calls(("read", "{}")), calls(("read", '{"q":2}')), TOO_LONG, TOO_LONG, say("Done."),
+        behaviours=LONG, limits=Limits(max_steps=3, result_chars=9_000),
+    )  # fmt: skip
+    outcome = world.go(prompt)
+    assert (outcome.text, outcome.step, outcome.reason) == ("Done.", 2, "limit_steps")
+    whole, once, twice = world.model.asked[2:]
+    assert tool_sizes(once)[0] < tool_sizes(whole)[0]
+    assert tool_sizes(once)[1] == tool_sizes(whole)[1]
+    assert len(str(twice.messages[1])) < len(str(whole.messages[1]))
+    assert twice.messages[-1] == UserMessage(LAST_STEP)
+
+
+def test_a_request_that_never_fits_ends_the_run_with_its_reason() -> None:
+    world = World(calls(("read", "{}")), TOO_LONG, TOO_LONG, TOO_LONG, behaviours=LONG)
+    outcome = world.go()
+    assert (outcome.kind, outcome.reason, outcome.error_code) == ("failed", "model_refused", "too_long")
+    assert len(world.model.asked) <= 4
+
+
+def test_a_short_request_that_is_refused_as_too_long_is_not_sent_again() -> None:
+    """There is nothing in it that could be shortened."""
+    world = World(TOO_LONG)
+    assert world.go().reason == "model_refused"
+    assert len(world.model.asked) == 1
+
+
+def test_the_request_keeps_to_the_models_own_count() -> None:
+    """A provider that counts twice as many tokens as estimated gets half as much: the gauge has learned it."""
+    gauge = Gauge()
+    prompt = (SystemMessage("You are Muninn."), ContextMessage("Recent:", ("> words " * 20,) * 100, "> And?"))
+    sizes: list[int] = []
+    for _ in range(2):
+        first = replace(say("Done."), usage=Usage(2 * 6_000, 1))
+        world = World(first, limits=Limits(request_tokens=6_000))
+        world.gauge = gauge
+        world.go(prompt)
+        sizes.append(len(str(world.model.asked[0].messages)))
+    assert sizes[1] < sizes[0] * 0.75
+
+
+def test_numbers_and_texts_may_be_spelt_in_several_ways() -> None:
+    """Identical is what JSON reads as the same."""
+    same = ['{"n":1,"t":"ä"}', '{"t":"\\u00e4","n":1.0}', '{"n":1e0,"t":"ä"}']
+    world = World(*[calls(("read", each)) for each in same], say("Done."))
+    world.go()
+    assert [world.store.codes(step)[0] for step in range(3)] == [None, None, "identical_calls"]
 
 
 def test_time_lost_to_a_slow_store_is_time_of_the_run() -> None:
