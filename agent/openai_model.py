@@ -1,7 +1,7 @@
 """A model behind any OpenAI-compatible endpoint: OpenAI, OpenRouter, vLLM, llama.cpp, Ollama and others.
 
-The only module that imports the library. Its own retries are off: ours know the time that is left, and honour what the
-server asks for. Every error of the library becomes one of ours, and none of them holds the key (I13).
+The loop's only module that imports the library. Its own retries are off: ours know the time that is left, and honour
+what the server asks for. Every error of the library becomes one of ours, and none of them holds the key (I13).
 """
 
 import asyncio
@@ -77,14 +77,23 @@ class OpenAIModel:
         """Close its connections."""
         await self._client.close()
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, within_s: float) -> ModelReply:
-        """One reply within `within_s` seconds, retries and their pauses included.
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        within_s: float,
+        form: Mapping[str, Any] | None = None,
+    ) -> ModelReply:
+        """One reply within `within_s` seconds, retries and their pauses included. `form`: the API's response_format.
 
         Raises ModelUnavailable (code timeout once the time is up) or ModelRefused.
         """
         body: dict[str, Any] = {"model": self.model, "messages": [write_message(each) for each in messages]}
         if tools:
             body["tools"] = [write_tool(each) for each in tools]
+        if form is not None:
+            body["response_format"] = form
         began = time.monotonic()
         try:
             async with asyncio.timeout(within_s):

@@ -32,6 +32,23 @@ POINTS: Final = (
     "after_settled",
 )
 
+MEMORY_POINTS: Final = (
+    # Reading for memory: a place is claimed; changes are dealt with, before and after the commit; the model has
+    # answered; values and checkpoint are written, before and after the commit.
+    "after_memory_claim",
+    "before_taken_back",
+    "after_taken_back",
+    "after_extraction",
+    "before_memory_commit",
+    "after_memory_commit",
+    # Embedding and summing up.
+    "after_embedding_claim",
+    "before_vectors_commit",
+    "after_vectors_commit",
+    "after_summary_claim",
+    "after_summary",
+)
+
 _wanted: str | None = None
 _left = 0
 
@@ -44,7 +61,7 @@ def arm(spec: str | None) -> None:
     """
     global _wanted, _left
     name, _, count = (spec or "").partition(":")
-    if name and name not in POINTS:
+    if name and name not in POINTS + MEMORY_POINTS:
         raise ValueError(f"there is no crash point {name!r}")
     _wanted, _left = name or None, int(count or 1)
 

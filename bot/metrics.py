@@ -63,3 +63,18 @@ LOOP_LAG: Final = Histogram(
     buckets=(0.005, 0.02, 0.05, 0.1, 0.25, 1, 5),
 )
 BUILD: Final = Gauge("muninn_build_info", "1; the label is the version.", ["version"])
+
+MEMORY_REQUESTS: Final = Counter(
+    "muninn_memory_requests", "Requests to models for durable memory, by purpose and end.", ["purpose", "end"]
+)
+MEMORY_REQUEST_SECONDS: Final = Histogram(
+    "muninn_memory_request_seconds",
+    "Seconds of one of them, by purpose.",
+    ["purpose"],
+    buckets=(0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 180),
+)
+MEMORY_ENTRIES: Final = Counter(
+    "muninn_memory_entries", "Extracted entries by what became of them: created, ..., refused:<reason>.", ["outcome"]
+)
+MEMORY_TAKEN_BACK: Final = Counter("muninn_memory_taken_back", "Memories that ended with their evidence.")
+EMBEDDED: Final = Counter("muninn_memory_embedded", "Memories that got their vector.")

@@ -207,6 +207,42 @@ class Settings(BaseSettings):
     backfill_messages: Count = Field(default=500, description="Messages fetched again after a gap, for each place.")
     backfill_places: Count = Field(default=200, description="Places fetched again after a gap.")
 
+    memory_model: str | None = Field(
+        default=None, description="The model that reads for durable memory and sums up. Not set: the chat model."
+    )
+    memory_quiet_s: Annotated[float, Field(ge=0, le=86_400)] = Field(
+        default=60, description="Seconds of silence after which what was said in a place is read for memory."
+    )
+    memory_longest_s: Annotated[float, Field(ge=0, le=86_400)] = Field(
+        default=300, description="Seconds after which it is read even if talk goes on."
+    )
+    memory_workers: Count = Field(default=1, description="Places that this process reads at the same time.")
+    memory_items: Count = Field(
+        default=10_000, description="Memories that a member, a channel or a guild may have at most."
+    )
+    memory_writes: Count = Field(
+        default=120, description="Memories that may be written or forgotten in an hour, for each of those."
+    )
+    summary_messages: Count = Field(
+        default=30, description="Messages after which a place's running summary is written again."
+    )
+
+    embeddings: Literal["embedded", "off"] = Field(
+        default="embedded",
+        description="Without an endpoint of your own: the model that comes with Muninn, or none at all.",
+    )
+    embedding_url: Annotated[str, AfterValidator(_http)] | None = Field(
+        default=None, description="An endpoint for embeddings that speaks OpenAI's API."
+    )
+    embedding_key: SecretStr | None = Field(default=None, description="Its key; any word where it needs none.")
+    embedding_model: str | None = Field(default=None, description="Its model's name.")
+    embedding_dimensions: Annotated[int, Field(ge=1, le=4_000)] = Field(
+        default=1_024, description="How many numbers that model's vectors have."
+    )
+    embedding_batch: Annotated[int, Field(ge=1, le=256)] = Field(
+        default=16, description="Memories in one request for embeddings."
+    )
+
     http_host: Annotated[str, Field(min_length=1)] = Field(
         default="127.0.0.1",
         description="Where /healthz, /readyz and /metrics are served; `0.0.0.0` in a container that others ask.",
@@ -236,6 +272,21 @@ class Settings(BaseSettings):
             )
         if (self.price_prompt is None) != (self.price_completion is None):
             raise ValueError("MUNINN_PRICE_PROMPT and MUNINN_PRICE_COMPLETION are set together or not at all")
+        return self
+
+    @model_validator(mode="after")
+    def _embeddings_whole(self) -> Self:
+        together = {
+            "MUNINN_EMBEDDING_URL": self.embedding_url,
+            "MUNINN_EMBEDDING_KEY": self.embedding_key,
+            "MUNINN_EMBEDDING_MODEL": self.embedding_model,
+        }
+        missing = [variable for variable, value in together.items() if value is None]
+        if 0 < len(missing) < len(together):
+            raise ValueError(
+                f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set: the three settings of an "
+                "embedding endpoint (URL, KEY, MODEL) come together or not at all"
+            )
         return self
 
     @field_validator("discord_token")

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from memory.credentials import caught_by
 from memory.database import Db
 from memory.dates import zone_in
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
@@ -19,10 +20,13 @@ from memory.speech import lines_of, own_words, states_something
 
 BATCH_MESSAGES: Final = 40
 BATCH_CHARS: Final = 12_000
-EARLIER_MESSAGES: Final = 6
+EARLIER_SHOWN: Final = 6
+EARLIER_READ: Final = 60
+"""So far back it is looked whether somebody said the same before."""
 KNOWN_READ: Final = 200
 KNOWN_SHOWN: Final = 40
 _SHOWN_CHARS: Final = 2_000
+WITHHELD: Final = "(withheld: it looks like a secret)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,30 +141,34 @@ async def read_batch(
     there = [row for row in taken if not row["gone"]]
     earlier: Sequence[Any] = ()
     if there:
-        earlier = await db.fetch(READ_EARLIER_SQL, space_id, place_id, there[0]["message_id"], EARLIER_MESSAGES)
+        earlier = await db.fetch(READ_EARLIER_SQL, space_id, place_id, there[0]["message_id"], EARLIER_READ)
     heard = _heard([*reversed(earlier), *there])
-    messages, before = heard[len(earlier) :], heard[: len(earlier)]
+    messages, before = heard[len(earlier) :], heard[: len(earlier)][-EARLIER_SHOWN:]
     rereads = frozenset(MessageId(row["message_id"]) for row in taken if row["again"])
     batch = Batch(space_id, place_id, messages, before, through, full, rereads)
     return await _with_company(db, batch) if batch.says_something else batch
 
 
 def _heard(rows: Sequence[Any]) -> tuple[Heard, ...]:
-    """In order; what somebody else said in an earlier line is not the words of who repeats it."""
+    """In order; what somebody else said in an earlier line is not the words of who repeats it, and what a bot said is
+    nobody's, even if it had it from them."""
     said: dict[str, int] = {}
     heard: list[Heard] = []
     for row in rows:
+        is_member = row["author_kind"] == "member"
         others = {line for line, author in said.items() if author != row["author_id"]}
         extras: dict[str, Any] = orjson.loads(row["extras"])
-        own = own_words(row["content"], others) if row["author_kind"] == "member" else ""
+        own = own_words(row["content"], others) if is_member else ""
+        # No prompt carries what looks like a secret (I13), and nothing is remembered of it.
+        secret = caught_by(row["content"]) is not None
         heard.append(
             Heard(
                 MessageId(row["message_id"]),
                 UserId(row["author_id"]),
                 row["author_kind"],
                 row["author_name"] or "",
-                row["content"][:_SHOWN_CHARS],
-                own if states_something(own) else "",
+                WITHHELD if secret else row["content"][:_SHOWN_CHARS],
+                own if states_something(own) and not secret else "",
                 row["reply_to_id"],
                 row["created_at"],
                 row["version_at"],
@@ -168,7 +176,10 @@ def _heard(rows: Sequence[Any]) -> tuple[Heard, ...]:
             )
         )
         for line in lines_of(row["content"]):
-            said.setdefault(line, row["author_id"])
+            if is_member:
+                said.setdefault(line, row["author_id"])
+            else:
+                said[line] = row["author_id"]
     return tuple(heard)
 
 

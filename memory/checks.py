@@ -28,7 +28,7 @@ from memory.errors import MemoryRefused
 from memory.extraction import Candidate, CandidateLink, Extracted
 from memory.ids import MessageId, UserId
 from memory.items import require_content
-from memory.keys import is_key
+from memory.keys import content_hash, is_key
 from memory.kinds import Relation
 from memory.owners import owner_of
 from memory.speech import scripts_in, supports
@@ -216,14 +216,14 @@ def _end_of(batch: Batch, newest: Heard, expires: str | None) -> datetime | None
 
 
 def _last_words(memories: Sequence[Checked]) -> list[Checked]:
-    """Oldest first; of two values for one key in one answer, the one that was said last, and written last."""
-    ordered = sorted(enumerate(memories), key=lambda pair: (pair[1].value.said_id, pair[0]))
-    last: dict[object, Checked] = {}
-    for at, one in ordered:
-        value = one.value
-        last[(value.owner, value.key) if value.key is not None else at] = one
-    kept = {id(one) for one in last.values()}
-    return [one for _, one in ordered if id(one) in kept]
+    """Oldest first; of different values for one key in one answer, the one that was said last, and written last."""
+    ordered = [one for _, one in sorted(enumerate(memories), key=lambda pair: (pair[1].value.said_id, pair[0]))]
+    last = {(one.value.owner, one.value.key): content_hash(one.value.content) for one in ordered}
+    return [
+        one
+        for one in ordered
+        if one.value.key is None or content_hash(one.value.content) == last[one.value.owner, one.value.key]
+    ]
 
 
 def still_there(verdict: Verdict, there: Mapping[MessageId, datetime]) -> Verdict:

@@ -262,8 +262,10 @@ async def split(conn: Db, claimed: Claim, batch: Batch, *, code: str) -> Sequenc
     if size > 1:
         await _release(conn, claimed, 0, 0.0, max(size // 2, 1), code)
         return ()
-    if claimed.attempts + 1 < TRIES_ALONE:
-        await _release(conn, claimed, claimed.attempts + 1, pause_after(claimed.attempts + 1), 1, code)
+    # Attempts before it stood alone were about others, or about a model that was away.
+    tries = claimed.attempts + 1 if claimed.limit == 1 else 1
+    if tries < TRIES_ALONE:
+        await _release(conn, claimed, tries, pause_after(tries), 1, code)
         return ()
     parked = [heard.message_id for heard in batch.messages]
     await conn.execute(PARK_SQL, claimed.space_id, claimed.place_id, parked, code)

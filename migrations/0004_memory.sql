@@ -176,6 +176,7 @@ CREATE TABLE embedding_jobs (
     queued_at     timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX embedding_jobs_due ON embedding_jobs (available_at, memory_id);
+CREATE INDEX embedding_jobs_failing ON embedding_jobs (failure) WHERE failure IS NOT NULL;
 
 -- Messages that were edited or deleted, for the memory worker to take back what rested on them (I8).
 CREATE TABLE memory_revocations (

@@ -1,0 +1,1 @@
+"""The workers of durable memory, beside the turns and never in their way: reading, embedding, summing up."""
