@@ -11,7 +11,7 @@ from memory.database import Db
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Seconds are since something could have been done, None where nothing does. `failing` counts jobs by the code of their
+    """Seconds are since something could have been done, None where nothing waits. `failing` counts jobs by their code of
     failure. `today` counts what became of extracted entries, by outcome (UTC day)."""
 
     places_waiting: int
