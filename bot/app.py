@@ -32,6 +32,7 @@ from bot.outlook import Outlook
 from bot.pool import CONNECT_S, POOL_MOST, open_pool
 from bot.readiness import Readiness
 from bot.reconciliation import Reconciliation
+from bot.remembering.workers import Remembering, open_remembering
 from bot.research import open_research
 from bot.rest import Reads, Rest
 from bot.router import Router
@@ -170,16 +171,18 @@ async def _serve(settings: Settings, resources: _Resources, readiness: Readiness
         try:
             await lock.take()
             readiness.holds_shard = True
-            parts = _assemble(settings, resources, gateway, me, shard)
-            readiness.is_connected = lambda: gateway.connected and gateway.journalled.is_set()
-            life = asyncio.create_task(_live(parts, lock, ready), name="life")
-            try:
-                await asyncio.shield(life)
-            except asyncio.CancelledError:
-                readiness.stopping = True
-                raise
-            finally:
-                await _shut_down(parts, life, within_s=settings.drain_s)
+            ai_events = AiEvents(resources.pool)
+            async with open_remembering(settings, resources.pool, resources.connect, ai_events.note) as remembering:
+                parts = _assemble(settings, resources, gateway, me, shard, ai_events, remembering)
+                readiness.is_connected = lambda: gateway.connected and gateway.journalled.is_set()
+                life = asyncio.create_task(_live(parts, lock, ready), name="life")
+                try:
+                    await asyncio.shield(life)
+                except asyncio.CancelledError:
+                    readiness.stopping = True
+                    raise
+                finally:
+                    await _shut_down(parts, life, within_s=settings.drain_s)
         finally:
             lock.free()
     finally:
@@ -211,17 +214,23 @@ class _Parts:
     audiences: Audiences
     ai_events: AiEvents
     guilds: Guilds
+    remembering: Remembering
 
 
 def _assemble(
-    settings: Settings, resources: _Resources, gateway: Gateway, me: Identity, shard: tuple[int, int]
+    settings: Settings,
+    resources: _Resources,
+    gateway: Gateway,
+    me: Identity,
+    shard: tuple[int, int],
+    ai_events: AiEvents,
+    remembering: Remembering,
 ) -> _Parts:
     pool, prefix = resources.pool, f"muninn:{me.application_id}"
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
     rest = Rest(gateway.http)
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
     outlook = Outlook(pool, Reads(rest), me, open_research(settings, pool))
-    ai_events = AiEvents(pool)
     answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings), outlook, ai_events)
     worker = Worker(
         pool,
@@ -260,7 +269,19 @@ def _assemble(
     reconciliation = Reconciliation(pool, Standing(rest, me.user_id), every_s=settings.reconcile_s)
     audiences = Audiences(pool, wakeups.audiences, poll_s=settings.poll_s)
     guilds = Guilds(pool, writes, Reads(rest), me, shard=shard, tells=settings.guild_notice)
-    return _Parts(gateway, ingress, router, worker, wakeups, backfill, reconciliation, audiences, ai_events, guilds)
+    return _Parts(
+        gateway,
+        ingress,
+        router,
+        worker,
+        wakeups,
+        backfill,
+        reconciliation,
+        audiences,
+        ai_events,
+        guilds,
+        remembering,
+    )
 
 
 def _budgets(settings: Settings) -> Budgets:
@@ -312,6 +333,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "audiences": parts.audiences.run,
         "ai_events": parts.ai_events.run,
         "guilds": parts.guilds.run,
+        **parts.remembering.loops,
         "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild, parts.guilds.note),
     }
     async with asyncio.TaskGroup() as group:

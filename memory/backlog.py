@@ -11,8 +11,10 @@ from memory.database import Db
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Seconds are since something could have been done, None where nothing waits. `failing` counts jobs by their code of
-    failure. `today` counts what became of extracted entries, by outcome (UTC day)."""
+    """Seconds are since something could have been done, None where nothing waits.
+
+    `failing` counts jobs by the code of their failure; `today` what became of extracted entries, by outcome (UTC day).
+    """
 
     places_waiting: int
     oldest_place_s: float | None

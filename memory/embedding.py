@@ -29,6 +29,15 @@ class Model:
     filled: bool
 
 
+# Whether there is any memory at all.
+ANYTHING_SQL: Final = "SELECT EXISTS (SELECT FROM memory_items)"
+
+
+async def anything_to_embed(conn: Db) -> bool:
+    """Whether there is any memory, embedded or not."""
+    return bool(await conn.fetchval(ANYTHING_SQL))
+
+
 # Nobody else makes a model the current one meanwhile.
 LOCK_MODELS_SQL: Final = "SELECT pg_advisory_xact_lock(hashtextextended('muninn:embedding_models', 0))"
 

@@ -16,6 +16,7 @@ from memory.kinds import KINDS, RELATIONS, SCOPES, Kind, MemoryScope, Relation
 from memory.ports import Answer, Question
 from memory.prompts import EXTRACT, instructions
 
+_INSTRUCTIONS: Final = instructions(EXTRACT)
 SCHEMA_NAME: Final = "memory_extraction"
 MOST_MEMORIES: Final = 50
 """More than this from one batch is no extraction."""
@@ -125,7 +126,7 @@ def question(batch: Batch) -> Question:
         "messages": [_heard(batch, heard) for heard in batch.messages],
     }
     return Question(
-        "extraction", instructions(EXTRACT), orjson.dumps(data).decode(), name=SCHEMA_NAME, schema=EXTRACTION_SCHEMA
+        "extraction", _INSTRUCTIONS, orjson.dumps(data).decode(), name=SCHEMA_NAME, schema=EXTRACTION_SCHEMA
     )
 
 

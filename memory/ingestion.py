@@ -49,16 +49,19 @@ class Claim:
 # One place that nobody reads, the longest waiting first: something was taken back in it, or what was said in it has
 # settled ($2 seconds without a message, or $3 since the first unread one), or something is to be read again.
 CLAIM_PLACE_SQL: Final = """
-WITH asked AS (
+WITH stop AS MATERIALIZED (
+    SELECT $4 OR EXISTS (SELECT FROM operator_switches WHERE name = 'stop' AND is_on) AS is_on
+), asked AS (
     SELECT space_id, place_id, false AS due FROM memory_revocations GROUP BY space_id, place_id
     UNION ALL
     SELECT space_id, place_id, true FROM ingestion_targets
-    WHERE done_target < target AND available_at <= now()
+    WHERE NOT (SELECT is_on FROM stop) AND done_target < target AND available_at <= now()
       AND (raised_at <= now() - make_interval(secs => $2) OR waiting_at <= now() - make_interval(secs => $3))
     UNION ALL
     SELECT r.space_id, r.place_id, true
     FROM ingestion_rereads r JOIN ingestion_targets t USING (space_id, place_id)
-    WHERE t.available_at <= now() AND r.asked_at <= now() - make_interval(secs => $2) AND r.message_id <= t.done_target
+    WHERE NOT (SELECT is_on FROM stop) AND t.available_at <= now()
+      AND r.asked_at <= now() - make_interval(secs => $2) AND r.message_id <= t.done_target
     GROUP BY r.space_id, r.place_id
 ), picked AS MATERIALIZED (
     SELECT t.space_id, t.place_id, (SELECT bool_or(a.due) FROM asked a
@@ -75,12 +78,13 @@ RETURNING t.space_id, t.place_id, t.lease_no, t.target, t.done_target, t.attempt
 """
 
 
-async def claim(conn: Db, *, lease_s: float, quiet_s: float, longest_s: float) -> Claim | None:
+async def claim(conn: Db, *, lease_s: float, quiet_s: float, longest_s: float, stopped: bool = False) -> Claim | None:
     """Claim one place for `lease_s` seconds; None where there is nothing to do.
 
     `quiet_s`: so long a place must be silent before it is read; `longest_s`: so long the first unread message waits.
+    With `stopped`, or while the operator's switch says so, nothing is read; taking back goes on.
     """
-    row = await conn.fetchrow(CLAIM_PLACE_SQL, lease_s, quiet_s, longest_s)
+    row = await conn.fetchrow(CLAIM_PLACE_SQL, lease_s, quiet_s, longest_s, stopped)
     if row is None:
         return None
     return Claim(

@@ -21,6 +21,7 @@ from memory.ports import Answer, Question
 from memory.prompts import SUMMARIZE, instructions
 from memory.scope import Scope, fetch_scoped
 
+_INSTRUCTIONS: Final = instructions(SUMMARIZE)
 SUMMARY_CHARS: Final = 8_000
 MESSAGES_AT_ONCE: Final = 60
 CHARS_AT_ONCE: Final = 12_000
@@ -74,7 +75,10 @@ CLAIM_SUMMARY_SQL: Final = """
 WITH picked AS MATERIALIZED (
     SELECT t.space_id, t.place_id, t.target
     FROM ingestion_targets t LEFT JOIN conversation_summaries s USING (space_id, place_id)
-    WHERE (t.target > coalesce(s.seen_target, 0) OR s.stale_at IS NOT NULL)
+    WHERE (s.stale_at IS NOT NULL OR t.target > coalesce(s.seen_target, 0) AND (
+            t.done_target > coalesce(s.seen_target, 0)
+            OR t.raised_at <= now() - make_interval(secs => $2) OR t.waiting_at <= now() - make_interval(secs => $3)))
+      AND NOT $4 AND NOT EXISTS (SELECT FROM operator_switches WHERE name = 'stop' AND is_on)
       AND coalesce(s.available_at, t.raised_at) <= now() AND (s.lease_until IS NULL OR s.lease_until < now())
     ORDER BY s.available_at NULLS FIRST, t.space_id, t.place_id LIMIT 1
 )
@@ -89,9 +93,15 @@ RETURNING s.space_id, s.place_id, s.lease_no, s.epoch, s.content, s.through_id, 
 """
 
 
-async def claim_summary(conn: Db, *, lease_s: float) -> SummaryClaim | None:
-    """Claim one place for `lease_s` seconds; None where nothing was said anywhere (I14)."""
-    row = await conn.fetchrow(CLAIM_SUMMARY_SQL, lease_s)
+async def claim_summary(
+    conn: Db, *, lease_s: float, quiet_s: float, longest_s: float, stopped: bool = False
+) -> SummaryClaim | None:
+    """Claim one place for `lease_s` seconds; None where nothing is to be summed up (I14).
+
+    What was said is looked at when it was read for memory, or when it has settled by the same measures: a place that
+    cannot be read is summed up all the same. With `stopped`, or while the operator's switch says so, nothing is.
+    """
+    row = await conn.fetchrow(CLAIM_SUMMARY_SQL, lease_s, quiet_s, longest_s, stopped)
     if row is None:
         return None
     anew = row["anew"]
@@ -172,7 +182,7 @@ async def read_stretch(db: Db, claimed: SummaryClaim) -> Stretch:
 def summary_question(claimed: SummaryClaim, stretch: Stretch) -> Question:
     """What to ask: the summary so far, and what was said since, as data (I12)."""
     data = {"summary": claimed.content, "messages": stretch.lines}
-    return Question("summary", instructions(SUMMARIZE), orjson.dumps(data).decode())
+    return Question("summary", _INSTRUCTIONS, orjson.dumps(data).decode())
 
 
 def read_answer(answer: Answer) -> str:

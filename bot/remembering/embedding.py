@@ -51,15 +51,18 @@ class Embedding:
         self._rested_until = 0.0
 
     async def run(self) -> None:
-        """Embed for ever. Starting makes this process's model the current one."""
-        self._model = await self._adopt()
+        """Embed for ever. This process's model becomes the current one as soon as there is anything to embed."""
         while True:
             if not await self.step():
                 await asyncio.sleep(self._poll_s)
 
     async def step(self) -> bool:
         """Embed one batch, or queue some of what lacks a vector; False where there was nothing to do."""
-        model = self._model = self._model or await self._adopt()
+        model = self._model
+        if model is None:
+            if not await self._needed():
+                return False
+            model = self._model = await self._adopt()
         queued = not model.filled and await self._fill(model)
         if time.monotonic() < self._rested_until:
             return False
@@ -76,6 +79,10 @@ class Embedding:
             await self._give_back(jobs, None if _is_no_fault(error) else "broken")
             raise
         return True
+
+    async def _needed(self) -> bool:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            return await embedding.anything_to_embed(conn)
 
     async def _adopt(self) -> Model:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():

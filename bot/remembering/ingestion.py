@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -12,6 +11,7 @@ import structlog
 from bot.crash import crash_point
 from bot.metrics import MEMORY_ENTRIES, MEMORY_TAKEN_BACK
 from bot.remembering.ledger import Ledger
+from bot.remembering.pace import Pace
 from memory import ingestion
 from memory.batches import Batch, read_batch
 from memory.checks import check
@@ -31,15 +31,6 @@ MARGIN_S: Final = 30.0
 
 ANSWER_S: Final = 180.0
 LET_GO_S: Final = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """`quiet_s`, `longest_s`: when a place is read (memory.ingestion.claim). `poll_s`: between looks for work."""
-
-    quiet_s: float
-    longest_s: float
-    poll_s: float
 
 
 class Reader:
@@ -63,7 +54,11 @@ class Reader:
         """Deal with one place; False where there was none to deal with."""
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             claimed = await ingestion.claim(
-                conn, lease_s=LEASE_S, quiet_s=self._pace.quiet_s, longest_s=self._pace.longest_s
+                conn,
+                lease_s=LEASE_S,
+                quiet_s=self._pace.quiet_s,
+                longest_s=self._pace.longest_s,
+                stopped=self._pace.stopped,
             )
         if claimed is None:
             return False

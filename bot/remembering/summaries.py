@@ -7,6 +7,7 @@ import structlog
 
 from bot.crash import crash_point
 from bot.remembering.ledger import Ledger
+from bot.remembering.pace import Pace
 from memory import summaries
 from memory.database import BORROW_S, Pool
 from memory.errors import ModelAway, QuestionRefused
@@ -26,25 +27,31 @@ class Summaries:
     """Sums up places one after the other. `every`: messages that make a summary worth writing again."""
 
     def __init__(
-        self, pool: Pool, model: TextModel, model_name: str, ledger: Ledger, *, every: int, poll_s: float
+        self, pool: Pool, model: TextModel, model_name: str, ledger: Ledger, *, every: int, pace: Pace
     ) -> None:
         self._pool = pool
         self._model = model
         self._model_name = model_name
         self._ledger = ledger
         self._every = every
-        self._poll_s = poll_s
+        self._pace = pace
 
     async def run(self) -> None:
         """Sum up for ever."""
         while True:
             if not await self.step():
-                await asyncio.sleep(self._poll_s)
+                await asyncio.sleep(self._pace.poll_s)
 
     async def step(self) -> bool:
         """Look at one place; False where nothing was said anywhere."""
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            claimed = await summaries.claim_summary(conn, lease_s=LEASE_S)
+            claimed = await summaries.claim_summary(
+                conn,
+                lease_s=LEASE_S,
+                quiet_s=self._pace.quiet_s,
+                longest_s=self._pace.longest_s,
+                stopped=self._pace.stopped,
+            )
             if claimed is None:
                 return False
             crash_point("after_summary_claim")

@@ -9,11 +9,13 @@ from typing import Any, cast
 import asyncpg
 
 from agent.openai_model import OpenAIModel
+from bot.ai_events import AiEvents
 from bot.remembering.answers import ChatAnswers
 from bot.remembering.embedding import Embedding
 from bot.remembering.embeddings import EndpointEmbeddings
-from bot.remembering.ingestion import Pace, Reader
+from bot.remembering.ingestion import Reader
 from bot.remembering.ledger import Ledger
+from bot.remembering.pace import Pace
 from bot.remembering.summaries import Summaries
 from memory.extraction import SCHEMA_NAME
 from memory.owners import Caps
@@ -62,6 +64,7 @@ class Mind:
     chat: OpenAIModel
     reader: Reader
     summaries: Summaries
+    ai_events: AiEvents
     database_url: str
 
     def extracts(self, extract: Extract) -> None:
@@ -105,7 +108,9 @@ class Mind:
 
     def another_reader(self, caps: Caps | None = None) -> Reader:
         """A second reader, as in another process."""
-        return Reader(self.pool, ChatAnswers(self.chat, "m"), "m", Ledger(self.pool), caps or Caps(), Pace(0, 0, 0.05))
+        return Reader(
+            self.pool, ChatAnswers(self.chat, "m"), "m", Ledger(self.ai_events.note), caps or Caps(), Pace(0, 0, 0.05)
+        )
 
     @asynccontextmanager
     async def embedding(
@@ -122,7 +127,7 @@ class Mind:
             yield Embedding(
                 self.pool,
                 embedder,
-                Ledger(self.pool),
+                Ledger(self.ai_events.note),
                 lambda: asyncpg.connect(self.database_url),
                 batch=batch,
                 poll_s=0.05,
@@ -138,14 +143,16 @@ async def open_mind(database_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Min
         chat = OpenAIModel(base_url=model.base_url, api_key=model.api_key, model=model.name, tries=1)
         try:
             answers = ChatAnswers(chat, model.name)
-            ledger = Ledger(pool)
+            ai_events = AiEvents(pool)
+            ledger = Ledger(ai_events.note)
             yield Mind(
                 pool,
                 Talk(pool),
                 model,
                 chat,
                 Reader(pool, answers, model.name, ledger, Caps(), Pace(0, 0, 0.05)),
-                Summaries(pool, answers, model.name, ledger, every=3, poll_s=0.05),
+                Summaries(pool, answers, model.name, ledger, every=3, pace=Pace(0, 0, 0.05)),
+                ai_events,
                 database_url,
             )
         finally:

@@ -54,6 +54,8 @@ class Stage:
             "drain_s": 3.0,
             "http_port": 0,
             "guild_notice": False,
+            # A model for vectors is started where a test is about them.
+            "embeddings": "off",
         }
         return Settings(**{**fields, **overrides})
 

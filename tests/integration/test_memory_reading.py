@@ -39,6 +39,7 @@ async def test_what_somebody_says_becomes_theirs(mind: Mind) -> None:
     assert await mind.pool.fetchval("SELECT message_id FROM live_evidence") == said
     assert await mind.pool.fetchval("SELECT done_target FROM ingestion_targets") == said
     assert await mind.counted() == {"created": 1}
+    await mind.ai_events.flush()
     event = await mind.pool.fetchrow("SELECT * FROM ai_events WHERE purpose = 'extraction'")
     assert event is not None
     assert event["status"] == "ok"

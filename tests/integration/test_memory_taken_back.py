@@ -260,5 +260,6 @@ async def test_a_failing_summary_holds_up_nothing(mind: Mind) -> None:
     await mind.reads()
     assert await mind.live() == ["user701 lives in Bergen7."]
     assert await mind.pool.fetchval("SELECT through_id FROM conversation_summaries") == mind.talk.message_id(8)
+    await mind.ai_events.flush()
     failed = await mind.pool.fetchval("SELECT count(*) FROM ai_events WHERE purpose = 'summary' AND status = 'failed'")
     assert failed >= 7

@@ -1,0 +1,91 @@
+"""What durable memory needs to run, made from the settings: models, and the loops that keep it going."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from agent.openai_model import OpenAIModel
+from bot.ai_events import AiEvent
+from bot.remembering.answers import ChatAnswers
+from bot.remembering.embedded import EmbeddedEmbeddings
+from bot.remembering.embedding import Embedding
+from bot.remembering.embeddings import EndpointEmbeddings
+from bot.remembering.ingestion import Reader
+from bot.remembering.ledger import Ledger
+from bot.remembering.pace import Pace
+from bot.remembering.summaries import Summaries
+from bot.settings import Settings
+from memory.database import Connection, Pool
+from memory.owners import Caps
+from memory.ports import Embedder
+
+HOUR_S: Final = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Remembering:
+    """`loops` run for ever, by name. `embedder` is None where there are no embeddings: everything else goes on."""
+
+    loops: Mapping[str, Callable[[], Awaitable[None]]]
+    embedder: Embedder | None
+    caps: Caps
+
+
+@asynccontextmanager
+async def open_remembering(
+    settings: Settings,
+    pool: Pool,
+    connect: Callable[[], Awaitable[Connection]],
+    note: Callable[[AiEvent], None],
+) -> AsyncGenerator[Remembering]:
+    """The workers while the block runs; nothing is started before a loop is. `connect`: a connection of one's own."""
+    async with AsyncExitStack() as stack:
+        name = settings.memory_model or settings.model
+        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+        chat = OpenAIModel(
+            base_url=settings.openai_base_url,
+            api_key=key,
+            model=name,
+            stream=settings.model_stream,
+            silence_s=settings.model_timeout_s,
+        )
+        stack.push_async_callback(chat.aclose)
+        answers, ledger = ChatAnswers(chat, name), Ledger(note)
+        caps = caps_of(settings)
+        pace = Pace(settings.memory_quiet_s, settings.memory_longest_s, settings.poll_s, settings.stopped)
+        loops: dict[str, Callable[[], Awaitable[None]]] = {}
+        for number in range(settings.memory_workers):
+            loops[f"memory-reader-{number + 1}"] = Reader(pool, answers, name, ledger, caps, pace).run
+        summaries = Summaries(pool, answers, name, ledger, every=settings.summary_messages, pace=pace)
+        loops["memory-summaries"] = summaries.run
+        embedder = await _embedder(settings, stack)
+        if embedder is not None:
+            embedding = Embedding(
+                pool, embedder, ledger, connect, batch=settings.embedding_batch, poll_s=settings.poll_s
+            )
+            loops["memory-embedding"] = embedding.run
+        yield Remembering(loops, embedder, caps)
+
+
+def caps_of(settings: Settings) -> Caps:
+    """What an owner of memories may have and do."""
+    return Caps(live=settings.memory_items, writes=settings.memory_writes, window_s=HOUR_S)
+
+
+async def _embedder(settings: Settings, stack: AsyncExitStack) -> Embedder | None:
+    if settings.embedding_url is not None:
+        key = settings.embedding_key.get_secret_value() if settings.embedding_key else None
+        endpoint = EndpointEmbeddings(
+            base_url=settings.embedding_url,
+            api_key=key,
+            name=settings.embedding_model or "",
+            dimensions=settings.embedding_dimensions,
+        )
+        stack.push_async_callback(endpoint.aclose)
+        return endpoint
+    if settings.embeddings == "off":
+        return None
+    embedded = EmbeddedEmbeddings(settings.data_dir)
+    stack.push_async_callback(embedded.aclose)
+    return embedded
