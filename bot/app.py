@@ -23,6 +23,7 @@ from bot.allowance import Budget
 from bot.answer import Answerer, Budgets
 from bot.audiences import Audiences
 from bot.backfill import Backfill
+from bot.expiry import Expiry
 from bot.gateway import Gateway, point_at
 from bot.guilds import Guilds
 from bot.health import Health
@@ -215,6 +216,7 @@ class _Parts:
     ai_events: AiEvents
     guilds: Guilds
     remembering: Remembering
+    expiry: Expiry
 
 
 def _assemble(
@@ -281,6 +283,7 @@ def _assemble(
         ai_events,
         guilds,
         remembering,
+        Expiry(pool),
     )
 
 
@@ -334,6 +337,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "ai_events": parts.ai_events.run,
         "guilds": parts.guilds.run,
         **parts.remembering.loops,
+        "expiry": parts.expiry.run,
         "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild, parts.guilds.note),
     }
     async with asyncio.TaskGroup() as group:

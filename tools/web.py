@@ -7,7 +7,7 @@ from pydantic import Field
 from memory.credentials import caught_by
 from tools.declaration import Arguments, Payload, Tool
 from tools.errors import Refused
-from tools.excerpts import excerpt
+from tools.excerpts import quoted_excerpt
 from tools.ports import TurnContext
 from tools.quotation import quoted
 
@@ -39,7 +39,7 @@ async def search(context: TurnContext, arguments: SearchArguments) -> Payload:
             "url": quoted(page.url, limit=_URL_CHARS),
             "title": quoted(page.title, limit=_TITLE_CHARS),
             "fetched": page.fetched_at.strftime("%Y-%m-%d %H:%M UTC"),
-            "text": quoted(excerpt(page.text, arguments.query, limit=room), limit=room),
+            "text": quoted_excerpt(page.text, arguments.query, limit=room),
         }
         if not page.is_read:
             row["not_read"] = "the page could not be read; this is only what the search says of it"
