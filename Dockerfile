@@ -18,9 +18,10 @@ RUN apt-get update \
     && useradd --system --uid 10001 --home-dir /var/lib/muninn --create-home muninn
 COPY --from=build /muninn/.venv /muninn/.venv
 ENV PATH=/muninn/.venv/bin:$PATH PYTHONUNBUFFERED=1 MUNINN_DATA_DIR=/var/lib/muninn
-USER muninn
+USER 10001
 WORKDIR /var/lib/muninn
 # SIGTERM lets the turns under way end, within MUNINN_DRAIN_S.
 STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 CMD ["muninn", "health"]
 ENTRYPOINT ["muninn"]
 CMD ["run"]

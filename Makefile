@@ -16,13 +16,14 @@ test: .venv/.dev ## The tests, in a few minutes
 test-long: .venv/.dev ## All tests, with all seeds
 	$(BIN)/python -m pytest -n 2
 
-check: .venv/.dev ## Lint, format, types, imports, migrations
+check: .venv/.dev ## Lint, format, types, imports, migrations, Dockerfile
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/squawk --config .squawk.toml migrations/*.sql
 	$(BIN)/deptry .
+	$(BIN)/hadolint Dockerfile
 
 bench: .venv/.dev ## All benchmarks; results in bench/out/
 	$(BIN)/python -m bench
