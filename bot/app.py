@@ -37,7 +37,7 @@ from bot.remembering.workers import Remembering, open_remembering
 from bot.research import open_research
 from bot.rest import Reads, Rest
 from bot.router import Router
-from bot.seen import Seen, ledger_name
+from bot.seen import Ledger, Seen, ledger_name
 from bot.services import open_services
 from bot.settings import Settings, model_window
 from bot.shard_lock import ShardLock
@@ -98,7 +98,7 @@ class _Resources:
     redis: Redis
     model: Model
     database_url: str
-    ledger: str
+    ledger: Ledger
     backends: set[int]
 
     async def connect(self) -> Connection:
@@ -109,20 +109,21 @@ class _Resources:
 @contextlib.asynccontextmanager
 async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncGenerator[_Resources]:
     backends: set[int] = set()
+    ledger = Ledger()
+
+    async def opened(conn: Connection) -> None:
+        backends.add(conn.get_server_pid())
+        ledger.name = await ledger_name(conn)
 
     async with contextlib.AsyncExitStack() as stack:
         pool: Pool = await stack.enter_async_context(
-            open_pool(
-                database_url,
-                most=max(POOL_MOST, settings.workers + 4),
-                opened=lambda conn: backends.add(conn.get_server_pid()),
-            )
+            open_pool(database_url, most=max(POOL_MOST, settings.workers + 4), opened=opened)
         )
         stack.callback(pool.terminate)
         redis: Redis = Redis.from_url(redis_url, socket_timeout=REDIS_S, socket_connect_timeout=REDIS_S)
         stack.push_async_callback(redis.aclose)
         model = await stack.enter_async_context(_open_model(settings))
-        yield _Resources(pool, redis, model, database_url, await ledger_name(pool), backends)
+        yield _Resources(pool, redis, model, database_url, ledger, backends)
 
 
 @contextlib.asynccontextmanager
@@ -250,7 +251,7 @@ def _assemble(
     router = Router(pool, limiter, wakeups.inbox, wakeups.turns.set, poll_s=settings.poll_s)
     ingress = Ingress(
         pool,
-        Seen(resources.redis, f"{prefix}:seen:{resources.ledger}:"),
+        Seen(resources.redis, f"{prefix}:seen:", resources.ledger),
         me,
         shard=shard,
         most_queued=settings.ingress_queue,

@@ -410,6 +410,7 @@ class Ingress:
                 if not is_passing(error):
                     raise
                 await self._give_back()
+                self._seen.doubt()
                 DATABASE_UP.set(0)
                 log.error(
                     "database.away",
@@ -420,6 +421,7 @@ class Ingress:
                 await asyncio.sleep(wait_s)
                 wait_s = min(wait_s * 2, RETRY_MOST_S)
             else:
+                self._seen.trust()
                 DATABASE_UP.set(1)
                 return
 

@@ -1,6 +1,6 @@
 """The pool of connections to PostgreSQL, as Muninn uses it."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import asyncpg
@@ -14,12 +14,18 @@ COMMAND_S: Final = 30.0
 CONNECT_S: Final = 10.0
 
 
-def open_pool(database_url: str, *, most: int = POOL_MOST, opened: Callable[[Connection], None] | None = None) -> Any:
-    """A pool to enter with `async with`, of at most `most` connections; `opened` is told of each new one."""
+def open_pool(
+    database_url: str,
+    *,
+    most: int = POOL_MOST,
+    opened: Callable[[Connection], Awaitable[None]] | None = None,
+) -> Any:
+    """A pool to enter with `async with`, of at most `most` connections; `opened` is awaited for each new one, before
+    anybody has it."""
 
     async def init(conn: Connection) -> None:
         if opened is not None:
-            opened(conn)
+            await opened(conn)
 
     return asyncpg.create_pool(
         database_url,

@@ -6,6 +6,7 @@ A hit saves work. A miss, an error or a slow answer proves nothing and costs onl
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
 import structlog
@@ -34,29 +35,53 @@ DEADLINE_S: Final = 0.25
 PAUSE_S: Final = 5.0
 
 
-# Which database this is: a Redis that outlives it, or serves several, must not vouch for another one's commits.
+# Which database this is, in which life of its server: a Redis that outlives it, or serves several, must not vouch for
+# another one's commits, nor for those of a database that was put back to an earlier state. Only a server that is down
+# can be put back, and only a standby that is promoted may lack what the primary had; both begin a new life.
 LEDGER_NAME_SQL: Final = """
-SELECT system_identifier::text || '.' || (SELECT oid FROM pg_database WHERE datname = current_database())
+SELECT concat_ws('.', system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database()),
+    (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint)
 FROM pg_control_system()
 """
 
 
 async def ledger_name(db: Db) -> str:
-    """A name of the database that no other one has, also not a copy of it restored elsewhere."""
+    """A name that no other database has, also not a copy of it that is restored elsewhere or in its place."""
     return str(await db.fetchval(LEDGER_NAME_SQL))
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The name of the database to which this process is connected. Each new connection tells it anew."""
+
+    name: str = ""
 
 
 class Seen:
     """Remembers event keys for an hour. After an error Redis is left alone for five seconds."""
 
-    def __init__(self, redis: Redis | None, prefix: str) -> None:
+    def __init__(self, redis: Redis | None, prefix: str, ledger: Ledger | None = None) -> None:
         self._redis = redis
-        self._prefix = prefix
+        self._before = prefix
+        self._ledger = ledger or Ledger()
+        self._doubted = False
         self._paused_until = 0.0
+
+    @property
+    def _prefix(self) -> str:
+        return f"{self._before}{self._ledger.name}:"
+
+    def doubt(self) -> None:
+        """PostgreSQL is away: what was committed may be gone when it comes back, so nothing is vouched for."""
+        self._doubted = True
+
+    def trust(self) -> None:
+        """PostgreSQL takes commits, by a connection that has told which ledger it writes into."""
+        self._doubted = False
 
     async def known(self, keys: Sequence[str]) -> frozenset[str]:
         """Which of `keys` are known to be committed."""
-        if self._redis is None or time.monotonic() < self._paused_until:
+        if self._redis is None or self._doubted or time.monotonic() < self._paused_until:
             return frozenset()
         try:
             async with asyncio.timeout(DEADLINE_S):

