@@ -17,10 +17,11 @@ from bot.pool import open_pool
 from bot.receipts import Intent, intend
 from bot.seen import Ledger, Seen, ledger_name
 from bot.services import EmbeddedPostgres, ensure_database
+from bot.startup import prepare_database
 from memory.ids import MessageId, PlaceId, SpaceId
 from memory.scope import Scope
 from memory.search import search_words
-from migrations.runner import migrate, verify
+from migrations.runner import migrate
 from sandbox.model import ChatRequest, Completion, call, say
 from tests.harness.relay import open_relay
 from tests.harness.services import FAST, RunServices
@@ -34,7 +35,8 @@ async def contents(pool: asyncpg.Pool) -> dict[str, int]:
     """How many rows each table has, and where each sequence stands."""
     tables = await pool.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
     counts = {row[0]: await pool.fetchval(f'SELECT count(*) FROM "{row[0]}"') for row in tables}
-    return counts | dict(await pool.fetch("SELECT sequencename, last_value FROM pg_sequences"))
+    sequences = await pool.fetch("SELECT sequencename, last_value FROM pg_sequences")
+    return counts | {row[0]: row[1] for row in sequences}
 
 
 async def run(program: Path, *arguments: str) -> None:
@@ -76,8 +78,7 @@ async def test_a_restored_database_gives_the_same_answers(stage: Stage, services
         answer = await stage.discord.wait_for_message(reply_to=question)
         await stage.settled(1)
     async with restored(services, stage.database_url, tmp_path) as url, asyncpg.create_pool(url, min_size=0) as pool:
-        async with pool.acquire() as conn:
-            await verify(conn)
+        assert (await prepare_database(url, apply=False)).names == ()
         assert await contents(pool) == await contents(stage.pool)
         scope = Scope(SpaceId(stage.guild.id), PlaceId(stage.general.id))
         for query in ("raven", "crow dawn", "nothing", "absent"):
