@@ -7,7 +7,7 @@ export PYTHON
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-run: .venv/.run ## Try Muninn here: services, a Discord on loopback, the bot, and a prompt
+run: .venv/.run ## Try Muninn here: services, a Discord on loopback, the bot, a page and a prompt
 	@$(BIN)/muninn sandbox
 
 test: .venv/.dev ## The tests, in a few minutes

@@ -50,19 +50,24 @@ def sandbox(
     no_chat: Annotated[
         bool, typer.Option("--no-chat", help="No prompt: print the settings that a bot needs, and run until Ctrl-C.")
     ] = False,
+    no_page: Annotated[bool, typer.Option("--no-page", help="No page for the browser.")] = False,
+    page_port: Annotated[
+        int, typer.Option("--page-port", min=0, max=65535, help="The page's port; a free one where it is taken.")
+    ] = 8060,
 ) -> None:
     """Try Muninn out here, without Discord and without keys.
 
-    Starts services of its own, a Discord on loopback with a ready-made guild, the bot, and a prompt in which you speak
-    as a member. With OPENAI_API_KEY or MUNINN_OPENAI_BASE_URL that model answers, else a stand-in with a few rules.
+    Starts services of its own, a Discord on loopback with a ready-made guild, the bot, a page for the browser on which
+    you speak as anybody of the guild (its link is printed), and a prompt in which you speak as a member. With
+    OPENAI_API_KEY or MUNINN_OPENAI_BASE_URL that model answers, else a stand-in with a few rules.
     """
     with _faults_told():
         from bot.settings import load
 
         settings = load()
-        from bot.tryout import try_out
+        from bot.tryout import Ways, try_out
 
-        _run_until_signalled(try_out(settings, chat=not no_chat))
+        _run_until_signalled(try_out(settings, Ways(chat=not no_chat, page=not no_page, page_port=page_port)))
 
 
 @app.command()

@@ -1,16 +1,18 @@
-"""`muninn sandbox`: services, a Discord on loopback, the bot as a process of its own, and a prompt to talk to it.
+"""`muninn sandbox`: services, a Discord on loopback, the bot as a process of its own, and a page and a prompt to talk.
 
 It never touches the databases that the settings name: it has a server of its own below the data folder, and a new
 database in it each time, because the ready-made guild is new each time too.
 """
 
 import asyncio
+import errno
 import os
 import secrets
 import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -18,19 +20,36 @@ import asyncpg
 import typer
 
 from bot.errors import StartupFault
+from bot.records import database_records
 from bot.services import EmbeddedPostgres, embedded_postgres, embedded_valkey
 from bot.settings import Settings, model_window
+from sandbox.page import Page, Records
 from sandbox.world import Sandbox, run_sandbox
 
 READY_WITHIN_S: Final = 60.0
+PAGE_PORT: Final = 8060
+"""Where the page is, unless an option names another port; the same each time, so that the browser
+knows what was chosen there."""
 _PREFIX: Final = "sandbox_"
 # Databases of earlier runs that were killed: nobody is connected to them.
 LEFT_BEHIND_SQL: Final = """SELECT datname FROM pg_database WHERE starts_with(datname, $1)
     AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE pg_stat_activity.datname = pg_database.datname)"""
 
 
-async def try_out(settings: Settings, *, chat: bool = True) -> None:
-    """Run the sandbox until the person leaves the prompt or, with `chat` off, until cancelled.
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a person talks to the bot: at a prompt, on a page in the browser, by both or by neither.
+
+    The page is on `page_port` of 127.0.0.1, or on a free port where that one is taken.
+    """
+
+    chat: bool = True
+    page: bool = True
+    page_port: int = PAGE_PORT
+
+
+async def try_out(settings: Settings, ways: Ways) -> None:
+    """Run the sandbox until the person leaves the prompt or, without one, until cancelled.
 
     Raises StartupFault where the bot does not come up or could not, with its own sentence.
     """
@@ -46,13 +65,32 @@ async def try_out(settings: Settings, *, chat: bool = True) -> None:
         environment = {**environment, **world.environment}
         bot = await stack.enter_async_context(_bot(environment, log, drain_s=settings.drain_s))
         await _await_ready(bot, world, log)
-        if chat:
+        if ways.chat or ways.page:
+            await world.small_talk()
+        if ways.page:
+            records = await stack.enter_async_context(database_records(environment["MUNINN_DATABASE_URL"]))
+            page = await stack.enter_async_context(_page(world, ways.page_port, records))
+            typer.echo(f"Talk to it in a browser: {page.url}", err=True)
+        if ways.chat:
             await _chat(world, bot, log)
         else:
             for name, value in sorted(environment.items()):
                 typer.echo(f"{name}={value}")
             await bot.wait()
             raise _ended(log)
+
+
+@asynccontextmanager
+async def _page(world: Sandbox, port: int, records: Records) -> AsyncGenerator[Page]:
+    """The page on that port, or on a free one."""
+    async with AsyncExitStack() as stack:
+        try:
+            page = await stack.enter_async_context(world.page(port=port, records=records))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            page = await stack.enter_async_context(world.page(port=0, records=records))
+        yield page
 
 
 async def _chat(world: Sandbox, bot: asyncio.subprocess.Process, log: Path) -> None:

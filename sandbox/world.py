@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
 from sandbox.discord import Discord, Workshop
 from sandbox.model import Model
 from sandbox.model.practice import practice
+from sandbox.page import Page, Records, serve_page
 from sandbox.terminal import chat
 
 _KEEP_REQUESTS = 16
@@ -29,15 +30,22 @@ class Sandbox:
     """The settings by which the bot's process finds this Discord and, unless a real one is used, this model."""
 
     async def chat(self, *, source: int | None = None, sink: TextIO | None = None) -> None:
-        """Let a person talk as Ada, in the terminal or on pipes, until they leave. The bot should be connected.
+        """Let a person talk as Ada, in the terminal or on pipes, until they leave. The bot should be connected."""
+        await chat(self.discord, speaker=self.workshop.ada, about=self._about, source=source, sink=sink)
 
-        First some of the others say something in #general, so that there is something to be remembered.
+    def page(self, *, port: int = 0, records: Records | None = None) -> AbstractAsyncContextManager[Page]:
+        """A page in the browser where a person talks as anybody of the guild, for as long as it is entered.
+
+        See sandbox.page.serve_page, also for what entering raises.
         """
-        await self._small_talk()
-        about = _REAL if self.model is None else _STAND_IN
-        await chat(self.discord, speaker=self.workshop.ada, about=about, source=source, sink=sink)
+        return serve_page(self.discord, self.workshop.guild, port=port, records=records, about=self._about)
 
-    async def _small_talk(self) -> None:
+    @property
+    def _about(self) -> str:
+        return _REAL if self.model is None else _STAND_IN
+
+    async def small_talk(self) -> None:
+        """Some of the others say something in #general, so that there is something to be remembered."""
         place, ben, mo = self.workshop.general, self.workshop.ben, self.workshop.mod
         await ben.says(place, "The Atlas database moves to the new server on Thursday.")
         asked = await mo.says(place, "Who has the key of the tool cupboard?")

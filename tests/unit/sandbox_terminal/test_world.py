@@ -49,6 +49,7 @@ async def test_the_chat_has_something_to_remember() -> None:
     os.close(typing)
     sink = io.StringIO()
     async with run_sandbox() as sandbox, answering(sandbox.discord):
+        await sandbox.small_talk()
         await sandbox.chat(source=source, sink=sink)
     os.close(source)
     assert "a stand-in with a few fixed rules answers" in sink.getvalue()

@@ -1,0 +1,22 @@
+// The emoji that the picker offers, each with the words by which it is found; the first names it.
+export const EMOJI = [
+  ["👍", "thumbs_up yes agree like"], ["👎", "thumbs_down no disagree"], ["❤️", "heart love"], ["😂", "laughing joy tears lol"],
+  ["🎉", "party tada celebrate"], ["👀", "eyes look watching"], ["🙏", "thanks please pray"], ["✅", "check done yes tick"],
+  ["❌", "cross no wrong"], ["🔥", "fire hot"], ["💯", "hundred full"], ["🚀", "rocket ship launch"],
+  ["🤔", "thinking hmm"], ["😄", "smile happy"], ["😅", "sweat_smile phew"], ["😊", "blush glad"],
+  ["😉", "wink"], ["😍", "heart_eyes love"], ["😎", "cool sunglasses"], ["😢", "sad cry"],
+  ["😭", "sob crying loud"], ["😡", "angry mad"], ["😱", "scream fear"], ["😴", "sleeping tired"],
+  ["🙄", "eye_roll"], ["😐", "neutral meh"], ["🤷", "shrug dunno"], ["🤦", "facepalm"],
+  ["👏", "clap applause bravo"], ["🙌", "raised_hands hooray"], ["👋", "wave hello bye"], ["🤝", "handshake deal"],
+  ["💪", "strong muscle"], ["👌", "ok perfect"], ["✌️", "peace victory"], ["🤞", "fingers_crossed luck"],
+  ["🫡", "salute aye"], ["🧠", "brain mind memory"], ["🐦‍⬛", "raven black_bird muninn"], ["🪶", "feather"],
+  ["☕", "coffee tea break"], ["🍕", "pizza"], ["🍰", "cake"], ["🍻", "beers cheers"],
+  ["⭐", "star favourite"], ["✨", "sparkles shiny new"], ["⚡", "lightning fast zap"], ["☀️", "sun weather"],
+  ["🌙", "moon night"], ["🌈", "rainbow"], ["❓", "question"], ["❗", "exclamation important"],
+  ["⚠️", "warning careful"], ["⏰", "alarm clock reminder"], ["⌛", "hourglass late wait"], ["📌", "pin pushpin"],
+  ["📎", "paperclip attach"], ["📝", "memo note write"], ["📚", "books read"], ["📅", "calendar date"],
+  ["🔍", "search find"], ["🔒", "lock secret closed"], ["🔑", "key"], ["🔧", "wrench fix tool"],
+  ["🐛", "bug"], ["💡", "idea bulb light"], ["🗑️", "bin trash delete"], ["🛠️", "tools build"],
+  ["🎯", "target goal"], ["🏁", "finish done flag"], ["🎶", "music notes"], ["🟢", "green go"],
+  ["🟡", "yellow wait"], ["🔴", "red stop"], ["➕", "plus add"], ["🔁", "repeat again"],
+];
