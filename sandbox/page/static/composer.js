@@ -308,12 +308,12 @@ export function editor(message) {
   };
   const area = field({ label: "Edit your message", value: asWritten(message.content), onsend: save, oncancel: leave });
   const body = h("div.editing", {}, h("div.box", {}, area), h("div.quiet", {}, "Enter saves, Esc cancels. ", h("button.link", { type: "button", onclick: save }, "Save"), " ", h("button.link", { type: "button", onclick: leave }, "Cancel")));
-  requestAnimationFrame(() => {
+  body.begin = () => {
     area.grow();
     area.focus();
     area.setSelectionRange(area.value.length, area.value.length);
-    area.closest(".message")?.scrollIntoView({ block: "nearest" });
-  });
+    area.closest(".message").scrollIntoView({ block: "nearest" });
+  };
   return body;
 }
 

@@ -171,7 +171,8 @@ function reply(message, { ping = true } = {}) {
 function edit(message) {
   state.editing = message?.id ?? null;
   messages.draw();
-  if (!message) composer.focus();
+  if (message) messages.elementOf(message.id).querySelector(".editing").begin();
+  else composer.focus();
 }
 
 async function remove(message) {
