@@ -54,12 +54,13 @@ async def try_out(settings: Settings, ways: Ways) -> None:
     Raises StartupFault where the bot does not come up or could not, with its own sentence.
     """
     real_model = settings.openai_api_key is not None or settings.openai_base_url is not None
+    real_web = settings.firecrawl_api_key is not None or settings.firecrawl_api_url is not None
     if real_model:
         model_window(settings)
     async with AsyncExitStack() as stack:
         typer.echo("Starting PostgreSQL and Valkey ...", err=True)
         environment = await stack.enter_async_context(_services(settings.data_dir.absolute() / "sandbox"))
-        world = await stack.enter_async_context(run_sandbox(real_model=real_model))
+        world = await stack.enter_async_context(run_sandbox(real_model=real_model, real_web=real_web))
         log = settings.data_dir.absolute() / "sandbox" / "muninn.log"
         typer.echo(f"Starting Muninn; it logs to {log} ...", err=True)
         environment = {**environment, **world.environment}

@@ -1,4 +1,4 @@
-"""Everything that a bot needs to be tried out: a loopback Discord with a ready-made guild, and a model."""
+"""Everything that a bot needs to be tried out: a loopback Discord with a ready-made guild, a model, and a web."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from sandbox.model import Model
 from sandbox.model.practice import practice
 from sandbox.page import Page, Records, serve_page
 from sandbox.terminal import chat
+from sandbox.web import Web
+from sandbox.web.shelf import READY
 
 _KEEP_REQUESTS = 16
 _REAL = "A language model answers, the one that your settings name."
@@ -54,12 +56,13 @@ class Sandbox:
 
 @asynccontextmanager
 async def run_sandbox(
-    *, real_model: bool = False, discord_port: int = 0, model_port: int = 0
+    *, real_model: bool = False, real_web: bool = False, discord_port: int = 0, model_port: int = 0
 ) -> AsyncGenerator[Sandbox]:
-    """A loopback Discord with the Workshop guild and, unless `real_model`, the practice model, both on 127.0.0.1.
+    """A loopback Discord with the Workshop guild and, unless there are real ones, the practice model and a web with a
+    few ready pages, all on 127.0.0.1.
 
-    With `real_model` nothing about a model is in `environment`: the bot reads those settings itself. Ports 0 are free
-    ones. Raises OSError when a port is taken.
+    With `real_model` nothing about a model is in `environment`, with `real_web` nothing about Firecrawl: the bot reads
+    those settings itself. Ports 0 are free ones. Raises OSError when a port is taken.
     """
     async with AsyncExitStack() as stack:
         discord = await stack.enter_async_context(Discord.start(port=discord_port, world="workshop"))
@@ -75,6 +78,9 @@ async def run_sandbox(
             )
             model.default(practice)
             environment |= model.environment
+        if not real_web:
+            web = await stack.enter_async_context(Web.start(pages=READY, check_at_exit=False))
+            environment |= web.environment
         if discord.workshop is None:
             raise AssertionError("the ready-made guild was asked for")
         yield Sandbox(discord, discord.workshop, model, environment)

@@ -21,7 +21,8 @@ HOW_TO_REPLACE = (
     "(Ollama, vLLM, llama.cpp, OpenRouter), and start again."
 )
 _CAN = (
-    "I can: greet you, search what was said here (`what did we say about atlas?` or `search atlas`), "
+    "I can: greet you, search what was said here (`what did we say about atlas?` or `search atlas`) "
+    "and the web (`search the web for herons`), "
     "react to your message (`react with 👍`), tell who you are to me (`who am I?`), and show this (`help`)."
 )
 _LONGEST_QUOTE = 200
@@ -107,6 +108,15 @@ def _search(request: ChatRequest, said: Heard, found: re.Match[str]) -> Completi
     return call("memory_search", query=query)
 
 
+def _research(request: ChatRequest, said: Heard, found: re.Match[str]) -> Completion:
+    query = found["query"].strip(" \t?!.\"'`“”„«»")
+    if not query:
+        return say(f"What shall I search the web for? Try `search the web for herons`. {STAND_IN}")
+    if "web_search" not in request.tool_names:
+        return say(f"I would search the web for “{query}”, but I am not offered that here. {STAND_IN}")
+    return call("web_search", query=query)
+
+
 def _react(request: ChatRequest, said: Heard, found: re.Match[str]) -> Completion:
     emoji = found["emoji"].strip("`\"'“”")
     if "discord_react" not in request.tool_names:
@@ -142,6 +152,10 @@ _RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = tuple(
     for pattern, rule in (
         (r"\breact(?: to (?:this|that|it|me|my message))?(?: with)?:? +(?P<emoji><a?:\w+:\d+>|\S+)", _react),
         (r"\bwhat (?:did|have|has) .{1,40}?\b(?:say|said|write|written|tell|told)\b.*?\babout\b(?P<query>.*)", _search),
+        (
+            r"\b(?:search|look|research)(?: up| it up)?(?: on| in)? the (?:web|internet)\b(?: for)?:?(?P<query>.*)",
+            _research,
+        ),
         (r"\b(?:do you )?(?:remember|recall)\b(?: anything)?(?: about)?(?P<query>.*)", _search),
         (r"\b(?:search|find|look up|look for)\b(?: for)?:?(?P<query>.*)", _search),
         (r"\bwho am i\b", _who),
@@ -166,6 +180,8 @@ def _report(request: ChatRequest, result: Message) -> str:
         return f"`{made.name}` did not work: {_failure(answer)}"
     if made.name == "memory_search":
         return _report_found(str(made.arguments.get("query", "")), answer)
+    if made.name == "web_search":
+        return _report_pages(str(made.arguments.get("query", "")), answer)
     if made.name == "discord_react":
         return f"I reacted with {made.arguments.get('emoji', '')}."
     return f"`{made.name}` is done."
@@ -187,11 +203,23 @@ def _report_found(query: str, answer: dict[str, Json]) -> str:
     return "\n".join([f"I searched {place} for “{query}” and found {count}:", *lines, *more])
 
 
+def _report_pages(query: str, answer: dict[str, Json]) -> str:
+    pages = answer.get("pages")
+    rows = [row for row in pages if isinstance(row, dict)] if isinstance(pages, list) else []
+    if not rows:
+        return f"I searched the web for “{query}” and found nothing."
+    lines = [f"- {row.get('title')} (<{row.get('url')}>, fetched {row.get('fetched')}): {_short(row)}" for row in rows]
+    return "\n".join([f"I searched the web for “{query}” and found:", *lines])
+
+
+def _short(row: dict[str, Json]) -> str:
+    flat = " ".join(str(row.get("text") or "?").split())
+    return flat if len(flat) <= _LONGEST_QUOTE else f"{flat[:_LONGEST_QUOTE]}…"
+
+
 def _quote(row: dict[str, Json]) -> str:
-    author, at, text = (str(row.get(name) or "?") for name in ("author", "at", "text"))
-    flat = " ".join(text.split())
-    short = flat if len(flat) <= _LONGEST_QUOTE else f"{flat[:_LONGEST_QUOTE]}…"
-    return f"- {author}, {at[:16].replace('T', ' ')}: {short}"
+    author, at = (str(row.get(name) or "?") for name in ("author", "at"))
+    return f"- {author}, {at[:16].replace('T', ' ')}: {_short(row)}"
 
 
 def _failure(answer: dict[str, Json]) -> str:

@@ -104,6 +104,26 @@ async def test_it_reports_other_results(model: Model, client: AsyncOpenAI) -> No
     assert "missing_permission" in await answer(client, model, *after("discord_react", {}, refused))
 
 
+async def test_it_searches_the_web_and_cites_what_it_found(model: Model, client: AsyncOpenAI) -> None:
+    """With address and day of each page; without the tool, or without a page, it says so."""
+    assert await called(client, model, "Search the web for herons!") == ("web_search", {"query": "herons"})
+    page = {
+        "url": "https://heron.example/",
+        "title": "Herons",
+        "fetched": "2026-01-02 03:04 UTC",
+        "text": "Fish. " * 80,
+    }
+    told = await answer(client, model, *after("web_search", {"query": "herons"}, {"ok": True, "pages": [page]}))
+    assert told.startswith(
+        "I searched the web for “herons” and found:\n- Herons (<https://heron.example/>, fetched 2026-"
+    )
+    assert told.endswith("…")
+    nothing = await answer(client, model, *after("web_search", {"query": "herons"}, {"ok": True, "pages": []}))
+    assert nothing == "I searched the web for “herons” and found nothing."
+    assert "not offered" in await answer(client, model, user("search the web for herons"), tools=False)
+    assert "What shall I search the web for?" in await answer(client, model, user("search the web"))
+
+
 @pytest.mark.parametrize("text", ["hello", "Hi Muninn!", "help", "<@5> help me", "who am I?", "joke", "", "🦅"])
 async def test_it_says_that_it_is_a_stand_in(model: Model, client: AsyncOpenAI, text: str) -> None:
     """Every answer of its own says that no language model speaks."""

@@ -30,6 +30,14 @@ REACT: ChatCompletionFunctionToolParam = {
         "parameters": {"type": "object", "properties": {"emoji": {"type": "string"}}, "required": ["emoji"]},
     },
 }
+WEB: ChatCompletionFunctionToolParam = {
+    "type": "function",
+    "function": {
+        "name": "web_search",
+        "description": "Search the web.",
+        "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+    },
+}
 
 
 def user(text: str, name: str | None = None) -> ChatCompletionMessageParam:
@@ -41,7 +49,7 @@ async def ask(
 ) -> ChatCompletion:
     sent = messages or (user("hi"),)
     if tools:
-        return await client.chat.completions.create(model=model.name, messages=sent, tools=[SEARCH, REACT])
+        return await client.chat.completions.create(model=model.name, messages=sent, tools=[SEARCH, REACT, WEB])
     return await client.chat.completions.create(model=model.name, messages=sent)
 
 

@@ -2,8 +2,10 @@
 
 import io
 import os
+from typing import Any
 
 import aiohttp
+from firecrawl import AsyncFirecrawl  # pyright: ignore[reportMissingTypeStubs]
 from openai import AsyncOpenAI
 
 from sandbox.model.practice import STAND_IN
@@ -12,7 +14,7 @@ from tests.unit.sandbox_terminal.person import answering
 
 
 async def test_the_settings_reach_both() -> None:
-    """With the settings it gives, a process finds Discord with its token, and the practice model with its key."""
+    """With the settings it gives, a process finds Discord with its token, and the model and the web with their keys."""
     async with run_sandbox() as sandbox:
         given = sandbox.environment
         headers = {"Authorization": f"Bot {given['MUNINN_DISCORD_TOKEN']}"}
@@ -29,11 +31,14 @@ async def test_the_settings_reach_both() -> None:
                 model=given["MUNINN_MODEL"], messages=[{"role": "user", "content": "hello"}]
             )
         assert STAND_IN in (got.choices[0].message.content or "")
+        web = AsyncFirecrawl(given["MUNINN_FIRECRAWL_API_KEY"], given["MUNINN_FIRECRAWL_API_URL"], timeout=5)
+        found: Any = await web.search("heron", limit=1)
+        assert [page.title for page in found.web] == ["How a heron fishes"]
 
 
-async def test_a_real_model_is_left_to_the_bots_own_settings() -> None:
-    """With a real endpoint no model is started and nothing about one is set."""
-    async with run_sandbox(real_model=True) as sandbox:
+async def test_a_real_model_and_a_real_web_are_left_to_the_bots_own_settings() -> None:
+    """With real endpoints none is started and nothing about them is set."""
+    async with run_sandbox(real_model=True, real_web=True) as sandbox:
         assert sandbox.model is None
         assert set(sandbox.environment) == {
             "MUNINN_DISCORD_TOKEN",
