@@ -23,7 +23,7 @@ from bot.ai_events import AiEvent, AiEvents
 from bot.allowance import Budget, forbidden
 from bot.crash import crash_point
 from bot.delivery import Delivery
-from bot.metering import MeteredModel, MeteredToolbox
+from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
 from bot.payloads import clean
 from bot.prompt import render
@@ -228,7 +228,7 @@ class Answerer:
             stored.prompt,
             model=self._metered(turn, RunId(stored.run_id)),
             toolbox=toolbox,
-            store=PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded),
+            store=MarkedStore(PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded)),
             limits=self._budgets.limits,
             gauge=self._gauge,
         )

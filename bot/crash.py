@@ -23,6 +23,11 @@ POINTS: Final = (
     "after_claim",
     "after_reply",
     "after_composed",
+    # The loop: a step with its plan is stored; what reads, and what a write, came to is not stored yet; it is stored.
+    "after_step_saved",
+    "before_reads_settled",
+    "before_write_settled",
+    "after_calls_settled",
     # A tool's write: its receipt is committed; Discord did it; it is recorded, but not yet told to the run.
     "after_intended",
     "after_effect",

@@ -1,15 +1,27 @@
-"""Counting what the loop does, from outside: the model's calls and the tools' calls. The loop knows nothing of it."""
+"""What is done around the loop, of which it knows nothing: its calls of the model and of tools are counted, and its
+writes are marked for tests that kill the process.
+"""
 
 import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from agent.contracts import Message, ModelReply, PlannedCall, ToolCall, ToolResult, ToolSpec, ValidCall
+from agent.contracts import (
+    Message,
+    ModelReply,
+    PlannedCall,
+    StoredStep,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    ValidCall,
+)
 from agent.errors import ModelFault
-from agent.ports import Model, Toolbox
+from agent.ports import Model, RunStore, Toolbox
 from agent.prices import Prices
 from bot.ai_events import AiEvent
+from bot.crash import crash_point
 from bot.metrics import MODEL_SECONDS, MODEL_TOKENS, STEPS, TOOL_CALLS, TOOL_SECONDS
 
 
@@ -58,6 +70,31 @@ class MeteredModel:
         STEPS.labels("ok" if event.status == "ok" else "error").inc()
         MODEL_SECONDS.observe(took_s)
         self.note(replace(event, took_s=took_s, ended_at=began + took_s))
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedStore:
+    """A store between whose writes a test may kill the process."""
+
+    store: RunStore
+
+    async def load(self) -> Sequence[StoredStep]:
+        """As the store's own."""
+        return await self.store.load()
+
+    async def save_step(self, step: int, reply: ModelReply, planned: Sequence[PlannedCall]) -> None:
+        """As the store's own."""
+        await self.store.save_step(step, reply, planned)
+        crash_point("after_step_saved")
+
+    async def settle_calls(self, settled: Sequence[tuple[PlannedCall, ToolResult]]) -> None:
+        """As the store's own."""
+        if any(planned.effect == "write" for planned, _ in settled):
+            crash_point("before_write_settled")
+        else:
+            crash_point("before_reads_settled")
+        await self.store.settle_calls(settled)
+        crash_point("after_calls_settled")
 
 
 class MeteredToolbox:

@@ -8,12 +8,12 @@ from random import Random
 from typing import Final, Literal
 
 from sandbox.discord import Channel, Member, Message, Place
-from sandbox.model import ChatRequest, Completion, call, say
+from sandbox.model import ChatRequest, Completion, call, calls, say
 from sandbox.model.practice import heard
 from tests.harness.stage import Stage
 
-Wish = Literal["short", "long", "react", "search"]
-WISHES: Final[Sequence[Wish]] = ("short", "short", "long", "react", "search")
+Wish = Literal["short", "long", "react", "search", "work"]
+WISHES: Final[Sequence[Wish]] = ("short", "short", "long", "react", "search", "work")
 
 _TAG: Final = re.compile(r"\bq\d+\b")
 _LONG_LINES: Final = 14
@@ -116,6 +116,8 @@ class Company:
     def _answer(self, request: ChatRequest) -> Completion:
         words = heard(request).words
         tag = self.tag_of(words)
+        if "work" in words and (calling := self._working(request)) is not None:
+            return calling
         if not request.tool_results:
             if "react" in words:
                 return call("discord_react", emoji="👍")
@@ -125,3 +127,11 @@ class Company:
         text = "\n".join(f"{head}: line {n} {'.' * 280}" for n in range(_LONG_LINES)) if "long" in words else head
         self.answers[tag].add(text)
         return say(text)
+
+    def _working(self, request: ChatRequest) -> Completion | None:
+        """Reads beside each other, a write between them, and a second step; None once all of it is done."""
+        made = sum(len(message.tool_calls) for message in request.messages)
+        searches = [call("memory_search", query=f"way {number}") for number in range(4)]
+        if made == 0:
+            return calls(searches[0], searches[1], call("discord_react", emoji="👍"), searches[2])
+        return searches[3] if made == 4 else None

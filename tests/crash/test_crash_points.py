@@ -37,6 +37,7 @@ SETTLE_S: Final = 20.0
 PASSED: Final = {"after_gap": 1, "before_gap_closed": 1, "after_page": 2}
 OFTEN: Final = 3
 TOOL_POINTS: Final = ("after_intended", "after_effect", "after_receipt")
+LOOP_POINTS: Final = ("after_step_saved", "before_reads_settled", "before_write_settled", "after_calls_settled")
 
 # Said of something that broke, which a crash elsewhere is no excuse for.
 BROKEN: Final = frozenset(
@@ -134,7 +135,7 @@ class Scenario:
         """People talk until it dies; first they ask for all that has to be done for any point to be passed."""
         if not await self._begin(process, before):
             return
-        wishes: list[Wish] = ["short", "long", "react"]
+        wishes: list[Wish] = ["short", "long", "react", "work"]
         self.rng.shuffle(wishes)
         for said in range(MOST_SAID):
             if await process.died(within=self.rng.choice((0.0, 0.02, 0.1))):
@@ -143,6 +144,8 @@ class Scenario:
                 await self.company.ask(wishes.pop())
             elif death.startswith(TOOL_POINTS) and said % 3 == 0:
                 await self.company.ask("react")
+            elif death.startswith(LOOP_POINTS) and said in (4, 8, 16, 32):
+                await self.company.ask("work")
             else:
                 await self.company.chat()
         await process.killed()

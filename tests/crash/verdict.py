@@ -30,6 +30,14 @@ UNION ALL SELECT 'gap ' || gap_id || ' is still open' FROM gateway_gaps WHERE cl
 UNION ALL SELECT 'place ' || place_id || ' is still behind' FROM place_cursors WHERE backfill_after IS NOT NULL
 UNION ALL SELECT 'message ' || message_id || ' still waits in the inbox' FROM discord_inbox WHERE state = 'waiting'
 UNION ALL SELECT 'parked: ' || kind || ', ' || reason FROM parked_events
+UNION ALL SELECT 'run ' || run_id || ' has no summary' FROM agent_runs WHERE state <> 'running' AND summary IS NULL
+UNION ALL SELECT 'call ' || tool || ' of run ' || run_id || ' ended without a result' FROM agent_tool_calls
+  WHERE state <> 'planned' AND result IS NULL
+UNION ALL SELECT 'run ' || r.run_id || ' tells of ' || r.calls || ' calls and has ' || count(c.ordinal)
+  FROM agent_runs r LEFT JOIN agent_tool_calls c USING (run_id) WHERE r.state <> 'running'
+  GROUP BY r.run_id HAVING r.calls <> count(c.ordinal)
+UNION ALL SELECT 'turn ' || turn_id || ' has ' || count(*) || ' runs' FROM agent_runs
+  GROUP BY turn_id HAVING count(*) > 1
 UNION ALL SELECT 'receipt ' || receipt_id || ' (' || action || ') is still ' || state FROM action_receipts
   WHERE state IN ('intended', 'unknown')
 """
@@ -162,7 +170,7 @@ class Verdict:
             if not trigger.deleted and answer and answer[0].reply_to is not trigger:
                 found.append(f"{tag}: the answer is no reply to the question")
             found += self._wrong_account(tag, turn, answer, journal)
-            if not trigger.deleted and "react" in trigger.content:
+            if not trigger.deleted and ("react" in trigger.content or "work" in trigger.content):
                 reactions = self.stage.discord.reactions_on(trigger)
                 if reactions != {"👍": [bot]}:
                     found.append(f"{tag}: the reactions are {reactions}")
