@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from sandbox.discord import Channel, Thread
-from sandbox.discord.fields import ThreadFields
 
 from . import using
 from .asked import LONGEST_NAME, Asked
 from .errors import Mistake
-from .sight import message_of, person_of, place_of
+from .sight import member_of, message_of, person_of, place_of
+from .view import message_view
 
 if TYPE_CHECKING:
     from .feed import Feed
@@ -111,18 +111,66 @@ async def _archive(feed: Feed, asked: Asked) -> object:
     place = place_of(feed, asked)
     if not isinstance(place, Thread):
         raise Mistake("Only a thread can be archived.")
-    fields = ThreadFields(archived=asked.flag("archived"))
-    feed.discord.world.threads.edit(place, fields, by=feed.viewer.user)
+    await feed.viewer.edits_thread(place, archived=asked.flag("archived"))
+    return None
+
+
+async def _lock(feed: Feed, asked: Asked) -> object:
+    place = place_of(feed, asked)
+    if not isinstance(place, Thread):
+        raise Mistake("Only a thread can be locked.")
+    await feed.viewer.edits_thread(place, locked=asked.flag("locked"))
     return None
 
 
 async def _pin(feed: Feed, asked: Asked) -> object:
-    feed.discord.world.pins.pin(message_of(feed, asked), by=feed.viewer.user)
+    await feed.viewer.pins(message_of(feed, asked))
     return None
 
 
 async def _unpin(feed: Feed, asked: Asked) -> object:
-    feed.discord.world.pins.unpin(message_of(feed, asked), by=feed.viewer.user)
+    await feed.viewer.unpins(message_of(feed, asked))
+    return None
+
+
+async def _pinned(feed: Feed, asked: Asked) -> object:
+    """What is pinned in a place, the newest pin first."""
+    place = place_of(feed, asked)
+    return [message_view(message, feed.viewer) for _, message in feed.discord.world.pins.of(place)]
+
+
+async def _vote(feed: Feed, asked: Asked) -> object:
+    """For answers of a poll, in place of those before; for none to take them back."""
+    message, answers = message_of(feed, asked), [int(text) for text in asked.texts("answers") if text.isdecimal()]
+    if answers:
+        await feed.viewer.votes(message, *answers)
+    else:
+        await feed.viewer.takes_vote_back(message)
+    return None
+
+
+# --- keeping order ---------------------------------------------------------------------------------------------------
+
+
+async def _time_out(feed: Feed, asked: Asked) -> object:
+    """For so many minutes; for none to lift it."""
+    minutes = asked.text("minutes", most=6)
+    if not minutes.isdecimal():
+        raise Mistake("A time-out is a number of minutes.")
+    if int(minutes):
+        await feed.viewer.times_out(member_of(feed, asked), int(minutes) * 60)
+    else:
+        await feed.viewer.lifts_timeout(member_of(feed, asked))
+    return None
+
+
+async def _kick(feed: Feed, asked: Asked) -> object:
+    await feed.viewer.kicks(member_of(feed, asked))
+    return None
+
+
+async def _ban(feed: Feed, asked: Asked) -> object:
+    await feed.viewer.bans(member_of(feed, asked))
     return None
 
 
@@ -164,6 +212,12 @@ DEEDS: Final[Mapping[str, Deed]] = {
     "archive": _archive,
     "pin": _pin,
     "unpin": _unpin,
+    "pinned": _pinned,
+    "lock": _lock,
+    "vote": _vote,
+    "time_out": _time_out,
+    "kick": _kick,
+    "ban": _ban,
     "slash": using.slash,
     "complete": using.complete,
     "menu": using.menu,

@@ -22,7 +22,7 @@ from .deeds import DEEDS
 from .errors import Mistake, sentence
 from .marks import Marks
 from .using import offered
-from .view import directory, message_view, typing_in
+from .view import directory, message_view, people, typing_in
 
 if TYPE_CHECKING:
     from .records import Records
@@ -124,14 +124,13 @@ class Feed:
                 task.cancel()
 
     def _hello(self) -> Payload:
-        people = [member for member in self.guild.members.values() if not member.bot]
         return {
             "guild": self.guild.name,
             "bot": self.discord.bot.display_name,
             "bot_id": str(self.discord.bot.id),
             "about": self._about,
             "records": self.records is not None,
-            "people": directory(self.discord.world, self.guild, people[0], self.marks)["people"],
+            "people": people(self.guild),
         }
 
     async def _watch(self) -> None:
@@ -179,6 +178,11 @@ class Feed:
         """The frames that bring the page up to date; what they say counts as sent."""
         viewer = self._viewer
         if viewer is None:
+            return
+        if self.guild.members.get(viewer.id) is not viewer:
+            self._viewer = None
+            self._leave()
+            yield {"op": "gone", **self._hello()}
             return
         shown = directory(self.discord.world, self.guild, viewer, self.marks)
         written = orjson.dumps(shown)

@@ -39,3 +39,11 @@ def person_of(feed: Feed, asked: Asked) -> Member:
     if member is None or member.bot:
         raise Mistake("There is no such member (any more).")
     return member
+
+
+def member_of(feed: Feed, asked: Asked) -> Member:
+    """Anybody in the guild. Raises Mistake."""
+    member = feed.guild.members.get(asked.id("person"))
+    if member is None:
+        raise Mistake("They are not here any more.")
+    return member

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from sandbox.discord import Channel, Member, Message, Role, User
+from sandbox.discord import Channel, Member, Role, User
 from sandbox.discord.commands import Command, CommandKind
 from sandbox.discord.components import Part, walk
 from sandbox.discord.events import Payload
@@ -15,7 +15,7 @@ from sandbox.discord.options import OptionKind, Value, listed
 
 from .asked import Asked
 from .errors import Mistake
-from .sight import message_of, place_of
+from .sight import member_of, message_of, place_of
 
 if TYPE_CHECKING:
     from sandbox.discord.uses import Use
@@ -73,11 +73,7 @@ async def complete(feed: Feed, asked: Asked) -> object:
 async def menu(feed: Feed, asked: Asked) -> object:
     """A command in the menu of a message or of a person."""
     name, place = asked.text("name"), place_of(feed, asked)
-    target: Message | Member | None = message_of(feed, asked) if asked.has("message") else None
-    if target is None:
-        target = feed.guild.members.get(asked.id("person"))
-        if target is None:
-            raise Mistake("They are not here any more.")
+    target = message_of(feed, asked) if asked.has("message") else member_of(feed, asked)
     return await _outcome(feed, await feed.viewer.context_menu(name, target, in_=place))
 
 

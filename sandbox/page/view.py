@@ -33,6 +33,11 @@ _OFFERED: Final = {
     "manage_threads": Permission.MANAGE_THREADS,
     "commands": Permission.USE_APPLICATION_COMMANDS,
 }
+_KEEPING_ORDER: Final = {
+    "time_out": Permission.MODERATE_MEMBERS,
+    "kick": Permission.KICK_MEMBERS,
+    "ban": Permission.BAN_MEMBERS,
+}
 _IN_A_DM: Final = frozenset({"attach", "react", "pin", "commands"})
 
 
@@ -53,13 +58,19 @@ def directory(world: World, guild: Guild, viewer: Member, marks: Marks) -> Paylo
     """Everything beside the messages: who and what there is, and what the viewer may do where."""
     return {
         "me": str(viewer.id),
+        "may": {name: need in viewer.permissions for name, need in _KEEPING_ORDER.items()},
         "bot": str(world.bot.id),
         "guild": {"id": str(guild.id), "name": guild.name, "owner": str(guild.owner_id)},
-        "people": [_person(member) for member in guild.members.values()],
+        "people": people(guild),
         "roles": [_role(role) for role in sorted(guild.roles.values(), key=lambda role: -role.position)],
         "emojis": [{"id": str(emoji_id), "name": name} for emoji_id, name in guild.emojis.items()],
         "places": [_place(place, viewer, marks) for place in visible_places(guild, viewer)],
     }
+
+
+def people(guild: Guild) -> list[Payload]:
+    """Everybody who is in the guild."""
+    return [_person(member) for member in guild.members.values()]
 
 
 def _role(role: Role) -> Payload:
@@ -186,6 +197,7 @@ def message_view(message: Message, viewer: Member) -> Payload:
         "editable": mine and message.kind in CHAT_COMMANDS,
         "deletable": not message.ephemeral and (mine or manages),
         "private": message.ephemeral,
+        "votes": [] if message.poll is None else [n for n, by in message.poll.votes.items() if viewer.id in by],
         "reply": _quoted(message, REPLY, CONTEXT_COMMAND),
         "starter": _quoted(message, THREAD_STARTER),
         "thread": None

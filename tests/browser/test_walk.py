@@ -162,8 +162,23 @@ async def test_a_moderator_keeps_order(stage: Stage, visitors: Visitors) -> None
         await expect(rude).to_have_count(0)
         await expect(seen.panel.get_by_text("The words, kept although the message is deleted")).to_be_visible()
         await expect(seen.panel.get_by_text("something rude").first).to_be_visible()
+        await seen.page.get_by_role("button", name="Pinned messages").click()
+        await (
+            seen.page.get_by_role("group", name="Pinned messages")
+            .get_by_role("button", name="something useful")
+            .click()
+        )
+        await expect(seen.message("something useful")).to_be_focused()
+
+        poll = await mo.asks(stage.general, "Tea or coffee?", ["Tea", "Coffee"])
+        voting = seen.page.get_by_role("group", name=poll.poll.question if poll.poll else "")
+        await voting.get_by_role("button", name="Coffee").click()
+        await expect(voting.get_by_role("button", name="Coffee 1 vote")).to_have_attribute("aria-pressed", "true")
+        await seen.message("something useful").get_by_role("button", name="Bob", exact=True).click()
+        await seen.page.get_by_role("menuitem", name="Time out for ten minutes").click()
         await seen.goes("#staff")
         await seen.says("he is at it again")
+        assert stage.bob.timed_out_until is not None
 
         watching = await visitors.visit(page.url)
         await watching.comes_in("Ada Member")

@@ -84,11 +84,12 @@ async function asked(what, parameters) {
 const frames = {
   hello(frame) {
     state.hello = frame;
+    if (!frame.records) app.dataset.panel = "closed";
   },
   directory(frame) {
     const isRenamed = takeDirectory(frame);
     if (isRenamed) messages.forget();
-    if (!state.places.has(state.place)) return;
+    if (!state.places.has(state.place) || app.hidden) return;
     drawPlaces();
     if (isRenamed || here().type === Kind.FORUM) drawMessages();
     composer.refresh();
@@ -119,6 +120,15 @@ const frames = {
     if (frame.place !== state.place) return;
     state.typing = frame.who;
     composer.showTyping();
+  },
+  gone(frame) {
+    // Kicked or banned: the page goes on as somebody else.
+    state.hello = { ...state.hello, people: frame.people };
+    toast("You are no longer in the server.");
+    chosenPerson = null;
+    state.place = null;
+    history.replaceState(null, "", location.pathname);
+    begin();
   },
   left(frame) {
     if (frame.place !== state.place) return;
@@ -243,6 +253,25 @@ async function use(what, parameters) {
   if (form) modal(form, messages.names(), (values) => use("submit", { modal: form.id, values }));
 }
 
+/** What keeps order, as far as one may try; Discord's hierarchy decides. */
+function orderItems(person) {
+  const { may } = state.directory;
+  if (person.id === chosenPerson) return [];
+  const { id, name } = person;
+  const isOut = person.timed_out_until > Date.now();
+  const sure = async (title, text, action, deed) => (await confirm(title, text, action)) && asked(deed, { person: id });
+  return [
+    may.time_out && (isOut ? { label: "Lift the time-out", icon: "check", run: () => asked("time_out", { person: id, minutes: "0" }) } : { label: "Time out for ten minutes", icon: "lock", run: () => asked("time_out", { person: id, minutes: "10" }) }),
+    may.kick && { label: "Kick …", icon: "close", danger: true, run: () => sure(`Kick ${name}?`, "They are put out of the server.", "Kick", "kick") },
+    may.ban && { label: "Ban …", icon: "trash", danger: true, run: () => sure(`Ban ${name}?`, "They are put out of the server and cannot come back.", "Ban", "ban") },
+  ].filter(Boolean);
+}
+
+async function showPins(anchor) {
+  const found = await asked("pinned", { place: state.place });
+  if (found) messages.listPins(anchor, found, (id) => show(id));
+}
+
 function openPerson(id, anchor) {
   const person = state.people.get(id);
   const items = [{ heading: `${person.name} · ${person.roles.map((role) => state.roles.get(role)?.name).filter(Boolean).join(", ") || person.title}` }];
@@ -250,7 +279,7 @@ function openPerson(id, anchor) {
   if (id === bot().id) items.push({ label: "Direct message", icon: "dm", run: () => go(state.directory.places.find(({ type }) => type === Kind.DM).id) });
   else if (!person.bot && id !== chosenPerson) items.push({ label: `Be ${person.name}`, icon: "dm", run: () => become(id) });
   items.push({ label: "Copy the id", icon: "copy", run: () => navigator.clipboard.writeText(id) });
-  items.push(null, ...applicationItems("user", { person: id }));
+  items.push(null, ...applicationItems("user", { person: id }), null, ...orderItems(person));
   menu(anchor, items, person.name);
 }
 
@@ -311,6 +340,9 @@ const actions = {
     edit(null);
   },
   pickInto: (anchor, insert) => pickEmoji(anchor, state.directory.emojis.map(({ name }) => ({ key: `:${name}:`, label: `:${name}:` })), (emoji) => insert(emoji)),
+  pins: showPins,
+  vote: (message, answers) => asked("vote", { place: state.place, message: message.id, answers }),
+  lock: (place, locked) => asked("lock", { place: place.id, locked }),
   archive: (place, archived) => asked("archive", { place: place.id, archived }),
   dismiss: (message) => asked("dismiss", { message: message.id }),
   press: (message, component) => use("press", { place: state.place, message: message.id, component }).catch((error) => toast(error.message)),

@@ -3,8 +3,9 @@
 import { attachments, embeds } from "./attached.js";
 import { components, isV2 } from "./components.js";
 import { arrange, h, icon, iconButton, put } from "./dom.js";
+import { float } from "./floating.js";
 import { isJumbo, markdown } from "./markdown.js";
-import { authorOf, bot, byId, clockOf, dayOf, exactOf, here, isWebhook, many, nameOf, state, titleOf } from "./state.js";
+import { authorOf, bot, byId, clockOf, dayOf, exactOf, here, isWebhook, many, nameOf, shortOf, state, titleOf } from "./state.js";
 
 const TOGETHER_MS = 7 * 60_000;
 const AT_END_PX = 60;
@@ -217,7 +218,7 @@ function extras(message) {
   }
   found.push(attachments(message), embeds(message, names(message)), components(message, act, names(message)));
   for (const sticker of message.sticker_items ?? []) found.push(h("div.sticker", {}, `Sticker: ${sticker.name}`));
-  if (message.poll) found.push(poll(message.poll));
+  if (message.poll) found.push(poll(message));
   found.push(reactions(message));
   if (message.view.thread) found.push(threadLink(message.view.thread));
   if (message.view.private) {
@@ -226,9 +227,25 @@ function extras(message) {
   return found;
 }
 
-function poll(body) {
-  const votes = new Map((body.results?.answer_counts ?? []).map(({ id, count }) => [id, count]));
-  return h("div.poll", {}, h("strong", {}, body.question.text), h("ul", {}, body.answers.map((answer) => h("li", {}, answer.poll_media.emoji?.name ?? "", " ", answer.poll_media.text ?? "", h("span.quiet", {}, ` ${many(votes.get(answer.answer_id) ?? 0, "vote")}`)))));
+/** A press votes, a second one takes the vote back; the bars say how it stands. */
+function poll(message) {
+  const { poll: body, view } = message;
+  const counts = new Map((body.results?.answer_counts ?? []).map(({ id, count }) => [id, count]));
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const mine = new Set(view.votes);
+  const isOver = Boolean(body.results?.is_finalized);
+  const rows = body.answers.map(({ answer_id: id, poll_media: media }) => {
+    const count = counts.get(id) ?? 0;
+    const next = mine.has(id) ? view.votes.filter((each) => each !== id) : [...(body.allow_multiselect ? view.votes : []), id];
+    return h(
+      "button.answer",
+      { type: "button", disabled: isOver, "aria-pressed": String(mine.has(id)), data: { key: `answer-${id}` }, vars: { "--share": all ? String(count / all) : "0" }, onclick: () => act.vote(message, next.map(String)) },
+      h("span", {}, media.emoji?.name && !media.emoji.id ? `${media.emoji.name} ` : "", media.text ?? ""),
+      h("span.quiet", {}, many(count, "vote")),
+    );
+  });
+  const note = isOver ? "It is over." : `${body.allow_multiselect ? "Choose one or more. " : ""}It ends ${shortOf(Date.parse(body.expiry))}.`;
+  return h("div.poll", { role: "group", "aria-label": body.question.text }, h("strong", {}, body.question.text), rows, h("span.quiet", {}, note));
 }
 
 function quoted(reply) {
@@ -304,6 +321,13 @@ const NOTICES = {
   18: ["thread", ({ content: name }) => `opened the thread “${name}”.`],
   46: ["check", () => "closed a poll."],
 };
+
+/** What is pinned here, to be gone to. */
+export function listPins(anchor, found, onshow) {
+  const rows = found.map((message) => h("li", {}, h("button.row", { type: "button", onclick: () => (floating.close(), onshow(message.id)) }, avatar(authorOf(message), ".small"), h("span.who", {}, h("strong", {}, authorOf(message).name), h("span.quiet", {}, markdown(message.content.slice(0, 160), { ...names(), onperson: undefined }).textContent || "(no words)")))));
+  const floating = float(anchor, h("div.roster", { role: "group", "aria-label": "Pinned messages" }, h("h3", {}, "Pinned"), rows.length ? h("ul", {}, rows) : h("p.quiet", {}, "Nothing is pinned here.")));
+  floating.box.querySelector("button")?.focus();
+}
 
 // --- above the first message -----------------------------------------------------------------------------------------
 

@@ -69,6 +69,7 @@ export function drawHeading() {
     iconButton("menu", elsewhere ? "Places, with new messages" : "Places", act.openDrawer, { class: `tool only-narrow${elsewhere ? " dotted" : ""}` }),
     h("div.title", {}, place.type === Kind.DM ? avatar(bot(), ".tiny") : icon(iconOf(place)), h("h1", {}, place.name), place.archived && h("span.badge", {}, "Archived"), place.locked && h("span.badge", {}, "Locked"), parent ? h("button.link.topic", { type: "button", onclick: () => act.go(parent.id) }, `in ${titleOf(parent)}`) : place.topic && h("span.topic", { title: place.topic }, place.topic)),
     threadTools(place),
+    place.type === Kind.FORUM ? null : iconButton("pin", "Pinned messages", ({ currentTarget }) => act.pins(currentTarget), { class: "only-wide" }),
     iconButton("people", "People", ({ currentTarget }) => act.people(currentTarget)),
     iconButton("record", "What is on record", act.togglePanel, { keys: "Ctrl+.", "aria-pressed": String(document.getElementById("app").dataset.panel === "open") }),
   );
@@ -80,7 +81,10 @@ function threadTools(place) {
     return iconButton("thread", place.type === Kind.FORUM ? "New post" : "New thread", () => newThread(place), place.type === Kind.FORUM ? {} : { keys: "T" });
   }
   const mine = isThread(place) && (place.owner === state.directory.me || place.can.manage_threads);
-  return mine ? iconButton("lock", place.archived ? "Open again" : "Archive this thread", () => act.archive(place, !place.archived)) : null;
+  return [
+    isThread(place) && place.can.manage_threads ? iconButton("lock", place.locked ? "Unlock this thread" : "Lock this thread", () => act.lock(place, !place.locked), { "aria-pressed": String(place.locked) }) : null,
+    mine ? iconButton("archive", place.archived ? "Open it again" : "Archive this thread", () => act.archive(place, !place.archived)) : null,
+  ];
 }
 
 export function newThread(place, message = null) {

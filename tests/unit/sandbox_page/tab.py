@@ -32,6 +32,7 @@ class Tab:
         self.messages: dict[str, dict[str, Any]] = {}
         self.typing: list[dict[str, Any]] = []
         self.offered: dict[str, Any] = {}
+        self.closed = False
         self._socket = socket
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -41,6 +42,8 @@ class Tab:
         """Take what comes, until the socket ends."""
         async for frame in self._socket:
             self._take(frame.json())
+        self.closed = True
+        self._changed.set()
         for waiting in self._waiting.values():
             waiting.cancel()
 

@@ -1,10 +1,12 @@
 """What a page is sent, and what it may ask for: what its person sees and may do, no more."""
 
+from contextlib import AsyncExitStack
+
 import pytest
 from yarl import URL
 
 from sandbox.discord import Discord, File, Permission, Workshop
-from sandbox.page import Page
+from sandbox.page import Page, serve_page
 from tests.unit.sandbox_page.tab import Refused, tab
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -258,9 +260,73 @@ async def test_moderators_delete_and_pin(page: Page, shop: Workshop) -> None:
         assert acting.places["general"]["can"]["pin"]
         await acting.ask("pin", **where)
         assert acting.messages[str(said.id)]["pinned"]
+        assert [m["content"] for m in await acting.ask("pinned", place=str(shop.general.id))] == ["rude"]
         await acting.ask("unpin", **where)
         await acting.ask("delete", **where)
         assert "rude" not in acting.texts
+
+
+async def test_votes_replace_each_other_and_are_taken_back(page: Page, shop: Workshop) -> None:
+    """What one voted for oneself is told apart from how many did."""
+    poll = await shop.mod.asks(shop.general, "Tea or coffee?", ["Tea", "Coffee"])
+    where = {"place": str(shop.general.id), "message": str(poll.id)}
+    async with tab(page) as voting:
+        await voting.enters(shop.ada, shop.general)
+        for answers in (["1"], ["2"]):
+            await voting.ask("vote", **where, answers=answers)
+            assert [str(n) for n in voting.messages[str(poll.id)]["view"]["votes"]] == answers
+        await shop.ben.votes(poll, 2)
+        counts = voting.messages[str(poll.id)]["poll"]["results"]["answer_counts"]
+        await voting.until(lambda: voting.messages[str(poll.id)]["poll"]["results"]["answer_counts"] != counts)
+        await voting.ask("vote", **where, answers=[])
+        assert voting.messages[str(poll.id)]["view"]["votes"] == []
+
+
+async def test_moderators_keep_order_within_the_hierarchy(page: Page, shop: Workshop) -> None:
+    """Time-outs, kicks and bans, in the person's name; a member is refused, and so is a moderator by rank."""
+    ada, ben, admin = ({"person": str(who.id)} for who in (shop.ada, shop.ben, shop.admin))
+    async with tab(page) as acting:
+        await acting.ask("be", who=str(shop.ben.id))
+        assert not any(acting.directory["may"].values())
+        with pytest.raises(Refused):
+            await acting.ask("time_out", **ada, minutes="10")
+        await acting.ask("be", who=str(shop.mod.id))
+        assert all(acting.directory["may"].values())
+        await acting.ask("time_out", **ada, minutes="10")
+        assert shop.ada.timed_out_until is not None
+        await acting.ask("time_out", **ada, minutes="0")
+        assert shop.ada.timed_out_until is None
+        for do in ("kick", "ban"):
+            with pytest.raises(Refused):
+                await acting.ask(do, **admin)
+        await acting.ask("kick", **ada)
+        await acting.ask("ban", **ben)
+        assert {shop.ada.id, shop.ben.id}.isdisjoint(shop.guild.members)
+
+
+async def test_who_is_put_out_is_shown_the_door(page: Page, shop: Workshop) -> None:
+    """Their page is told, and shows nothing more; it may go on as somebody else."""
+    async with tab(page) as leaving:
+        await leaving.enters(shop.ben, shop.general)
+        await shop.mod.kicks(shop.ben)
+        await leaving.until(lambda: leaving.frames[-1]["op"] == "gone")
+        assert str(shop.ben.id) not in {person["id"] for person in leaving.frames[-1]["people"]}
+        await shop.mod.says(shop.general, "he is gone")
+        with pytest.raises(Refused, match="Choose who you are"):
+            await leaving.ask("say", place=str(shop.general.id), text="let me in")
+        assert "he is gone" not in str(leaving.frames)
+        await leaving.enters(shop.ada, shop.general)
+        assert "he is gone" in leaving.texts
+
+
+async def test_closing_the_page_closes_every_tab(discord: Discord, shop: Workshop) -> None:
+    """And what was under way ends with it."""
+    async with AsyncExitStack() as stack:
+        serving = serve_page(discord, shop.guild)
+        open_tab = await stack.enter_async_context(tab(await serving.__aenter__()))
+        await open_tab.enters(shop.ada, shop.general)
+        await serving.__aexit__(None, None, None)
+        await open_tab.until(lambda: open_tab.closed)
 
 
 async def test_a_page_that_goes_away_takes_nothing_with_it(page: Page, shop: Workshop) -> None:
