@@ -18,6 +18,7 @@ from agent.openai_model import OpenAIModel
 from agent.ports import Model
 from agent.prices import Prices
 from bot.addressing import Identity
+from bot.ageing import Ageing
 from bot.ai_events import AiEvents
 from bot.allowance import Budget
 from bot.answer import Answerer, Budgets
@@ -218,6 +219,7 @@ class _Parts:
     guilds: Guilds
     remembering: Remembering
     expiry: Expiry
+    ageing: Ageing
 
 
 def _assemble(
@@ -285,6 +287,7 @@ def _assemble(
         guilds,
         remembering,
         Expiry(pool),
+        Ageing(pool, settings.transcript_days, settings.ai_event_days),
     )
 
 
@@ -339,6 +342,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "guilds": parts.guilds.run,
         **parts.remembering.loops,
         "expiry": parts.expiry.run,
+        "ageing": parts.ageing.run,
         "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild, parts.guilds.note),
     }
     async with asyncio.TaskGroup() as group:
