@@ -18,7 +18,8 @@ export function float(anchor, content, { onclose } = {}) {
   box.showPopover();
   const at = anchor.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = box;
-  const left = Math.max(8, Math.min(at.right - width, innerWidth - width - 8));
+  const side = at.left + at.right < innerWidth ? at.left : at.right - width;
+  const left = Math.max(8, Math.min(side, innerWidth - width - 8));
   const below = at.bottom + 6 + height < innerHeight - 8;
   box.style.left = `${left}px`;
   box.style.top = `${below ? at.bottom + 6 : Math.max(8, at.top - height - 6)}px`;

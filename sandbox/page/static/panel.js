@@ -103,7 +103,7 @@ function subjectLine(report) {
   const message = state.messages.get(shown.id);
   const author = message ? authorOf(message).name : report.message?.author_name ?? "unknown";
   const text = asWritten(report.message?.content ?? message?.content ?? "");
-  return h("button.subject", { type: "button", data: { key: "subject" }, title: "Show the message", onclick: () => act.show(shown.id) }, h("strong", {}, author), " ", text.slice(0, 200) || h("span.quiet", {}, "(no words)"));
+  return h("button.subject", { type: "button", data: { key: "subject" }, title: "Show the message", onclick: () => act.show(shown.id) }, h("span", {}, h("strong", {}, author), " ", text.slice(0, 200) || h("span.quiet", {}, "(no words)")));
 }
 
 function fold(key, summary, content, { open: isOpenNow = false } = {}) {
