@@ -27,6 +27,9 @@ log = structlog.get_logger(__name__)
 Json: TypeAlias = Mapping[str, Any]
 
 MOST_THREADS: Final = 100
+MOST_PRIVATE: Final = 20
+"""Private threads that are looked at for one list, the newest: each takes a request."""
+
 FORWARD: Final = 1
 """Discord's type of a reference that is a forward; another one is a reply."""
 
@@ -116,10 +119,13 @@ class TurnReads:
             found = await (self._archived(channel) if archived else self._active())
             threads = [each for each in found if each.is_thread and each.parent_id == channel.place_id]
             threads.sort(key=lambda each: each.place_id, reverse=True)
+            private = [each for each in threads if each.is_private][:MOST_PRIVATE]
             shown: list[ReadThread] = []
             for thread in threads[:MOST_THREADS]:
                 facts.note(thread)
-                if await self._both_see(facts, thread.place_id):
+                # Discord lists what the bot sees. Of a private one it has to be asked whether the requester is in it.
+                asked = not thread.is_private or thread in private
+                if asked and (await facts.permissions(self._requester_id, thread.place_id)).view_channel:
                     shown.append(_thread(thread, channel.place_id))
             return shown
 

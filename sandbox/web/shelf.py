@@ -9,8 +9,8 @@ from .pages import Page, poisoned
 READY: Final = (
     Page(
         "https://heron.example/fishing",
-        "How a heron fishes",
-        """# How a heron fishes
+        "How herons fish",
+        """# How herons fish
 
 (A made-up page of the sandbox.)
 

@@ -5,13 +5,15 @@ import importlib
 import json
 import pkgutil
 from pathlib import Path
+from typing import cast
 
 import discord
 import pytest
 
 import tools
+from tests.unit.tools.turn import called, context
 from tools.declaration import Tool
-from tools.registry import AnyTool, collect
+from tools.registry import AnyTool, Registry, collect
 
 CATALOGUE = collect()
 
@@ -110,3 +112,15 @@ def test_tools_have_no_shell_no_http_and_no_sql_of_their_own(module: str) -> Non
     imported = {name.split(".")[0] for name in _imported(Path(tools.__path__[0]) / f"{module}.py")}
     assert not imported & {"subprocess", "os", "socket", "aiohttp", "httpx", "httpx2", "requests", "urllib", "asyncpg"}
     assert not imported & {"firecrawl", "openai", "discord", "bot"}
+
+
+async def test_the_example_of_the_how_to_is_a_tool() -> None:
+    """docs/how-to/add-a-tool.md: what stands there declares a tool that runs as it is."""
+    page = (Path(__file__).parents[2] / "docs/how-to/add-a-tool.md").read_text(encoding="utf-8")
+    block = page.split("```python\n")[1].split("```")[0]
+    names: dict[str, object] = {"__name__": __name__}
+    exec(compile(block, "add-a-tool.md", "exec"), names)  # noqa: S102 - our own page
+    made = cast("AnyTool", names["ROLL_DICE"])
+    content = await called(Registry([made]).for_turn(context()), "roll_dice", count=3)
+    assert len(content["rolled"]) == 3
+    assert set(content["rolled"]) <= set(range(1, 7))

@@ -33,7 +33,7 @@ async def test_the_settings_reach_both() -> None:
         assert STAND_IN in (got.choices[0].message.content or "")
         web = AsyncFirecrawl(given["MUNINN_FIRECRAWL_API_KEY"], given["MUNINN_FIRECRAWL_API_URL"], timeout=5)
         found: Any = await web.search("heron", limit=1)
-        assert [page.title for page in found.web] == ["How a heron fishes"]
+        assert [page.title for page in found.web] == ["How herons fish"]
 
 
 async def test_a_real_model_and_a_real_web_are_left_to_the_bots_own_settings() -> None:
