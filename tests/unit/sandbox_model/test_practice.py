@@ -98,7 +98,9 @@ async def test_it_reports_other_results(model: Model, client: AsyncOpenAI) -> No
     """Reactions, tools without a rule and results that are no JSON object each get a sentence."""
     done = {"ok": True, "state": "applied"}
     assert await answer(client, model, *after("discord_react", {"emoji": "👍"}, done)) == "I reacted with 👍."
-    assert await answer(client, model, *after("memory_forget", {}, done)) == "`memory_forget` is done."
+    assert await answer(client, model, *after("memory_forget", {}, done)) == "It is forgotten."
+    assert await answer(client, model, *after("some_tool", {}, done)) == "`some_tool` is done."
+    assert "word raven" in await answer(client, model, *after("some_tool", {}, done | {"word": "raven"}))
     assert "cannot read" in await answer(client, model, *after("discord_react", {}, "oops"))
     refused = {"ok": False, "error": {"code": "missing_permission"}}
     assert "missing_permission" in await answer(client, model, *after("discord_react", {}, refused))
