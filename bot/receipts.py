@@ -1,6 +1,9 @@
 """Receipts: one row for each external effect, committed as `intended` before it, settled after it (I4).
 
 intended -> applied | refused | unknown        unknown -> applied | refused
+
+A receipt is taken in hand under a lease: the turn's, or the card's that confirmed it. Who holds an older one is turned
+away, so that no two workers do the same at once (I14).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +15,7 @@ import orjson
 
 from bot.metrics import RECEIPTS
 from memory.database import Db
-from memory.ids import MessageId, PlaceId, SpaceId, TurnId
+from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
 
 State = Literal["intended", "applied", "refused", "unknown"]
 Settled = Literal["applied", "refused", "unknown"]
@@ -20,7 +23,10 @@ Settled = Literal["applied", "refused", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """An external effect that is about to be made: what makes it the same effect the next time."""
+    """An external effect that is about to be made: what makes it the same effect the next time.
+
+    `kept` is what the receipt shows of `args`, where that is not all. `requester_id`: for whom it is made.
+    """
 
     space_id: SpaceId
     place_id: PlaceId
@@ -29,6 +35,10 @@ class Intent:
     args: Mapping[str, object]
     turn_id: TurnId | None = None
     nonce: str | None = None
+    kept: Mapping[str, object] | None = None
+    requester_id: UserId | None = None
+    lease_no: int = 0
+    card_id: int | None = None
 
     @property
     def digest(self) -> bytes:
@@ -52,8 +62,9 @@ class Receipt:
 # Find or make the receipt of an effect: whoever comes second gets the first one's.
 INTEND_SQL: Final = """
 WITH made AS (
-    INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, turn_id, nonce)
-    VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8)
+    INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, turn_id, nonce,
+                                 requester_id, lease_no, card_id)
+    VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9, $10, $11)
     ON CONFLICT (space_id, trigger_id, action, args_digest) DO NOTHING
     RETURNING receipt_id, state, nonce, external_id, failure, intended_at, true AS fresh
 )
@@ -78,9 +89,12 @@ async def intend(conn: Db, intent: Intent) -> Receipt:
         intent.trigger_id,
         intent.action,
         intent.digest,
-        orjson.dumps(intent.args, option=orjson.OPT_SORT_KEYS).decode(),
+        orjson.dumps(intent.args if intent.kept is None else intent.kept, option=orjson.OPT_SORT_KEYS).decode(),
         intent.turn_id,
         intent.nonce,
+        intent.requester_id,
+        intent.lease_no,
+        intent.card_id,
     )
     row = await conn.fetchrow(INTEND_SQL, *arguments)
     if row is None:
@@ -91,12 +105,53 @@ async def intend(conn: Db, intent: Intent) -> Receipt:
     return Receipt(**dict(row))
 
 
-# Record what became of an effect. What is applied or refused stays so.
+# What is on record for an effect, if anything; where that is its end, it is served once more from there.
+ON_RECORD_SQL: Final = """
+UPDATE action_receipts SET served = served + CASE WHEN state IN ('applied', 'refused') THEN 1 ELSE 0 END
+WHERE space_id = $1 AND trigger_id = $2 AND action = $3 AND args_digest = $4
+RETURNING receipt_id, state, nonce, external_id, failure,
+          extract(epoch FROM now() - intended_at)::float8 AS age_s, false AS fresh
+"""
+
+
+async def on_record(conn: Db, intent: Intent) -> Receipt | None:
+    """The receipt that the same effect already has. One that is settled counts as served from the record."""
+    row = await conn.fetchrow(ON_RECORD_SQL, intent.space_id, intent.trigger_id, intent.action, intent.digest)
+    return None if row is None else Receipt(**dict(row))
+
+
+# Take an effect in hand that somebody began: only who holds a newer lease, or the same one, may.
+TAKE_SQL: Final = """
+UPDATE action_receipts SET lease_no = $2
+WHERE receipt_id = $1 AND lease_no <= $2 AND state IN ('intended', 'unknown')
+RETURNING true
+"""
+
+
+async def take(conn: Db, receipt_id: int, lease_no: int) -> bool:
+    """Whether the effect is ours to go on with under this lease (I14)."""
+    return bool(await conn.fetchval(TAKE_SQL, receipt_id, lease_no))
+
+
+# Record what became of an effect. What is applied or refused stays so. An action that made no message of its own (which
+# is journalled as one) is an event of the ledger, too.
 SETTLE_SQL: Final = """
-UPDATE action_receipts
-SET state = $2, external_id = coalesce($3, external_id), failure = $4, attempts = attempts + $5, settled_at = now()
-WHERE receipt_id = $1 AND state IN ('intended', 'unknown')
-RETURNING action
+WITH settled AS (
+    UPDATE action_receipts
+    SET state = $2, external_id = coalesce($3, external_id), failure = $4, attempts = attempts + $5, settled_at = now()
+    WHERE receipt_id = $1 AND state IN ('intended', 'unknown')
+    RETURNING *
+), told AS (
+    INSERT INTO discord_events (space_id, place_id, kind, event_key, message_id, subject_ids, source, payload)
+    SELECT space_id, place_id, 'ACTION_' || upper(action), 'action:' || receipt_id, (args ->> 'message_id')::bigint,
+           CASE WHEN requester_id IS NULL THEN '{}' ELSE ARRAY[requester_id] END, 'action',
+           json_build_object('receipt_id', receipt_id, 'action', action, 'arguments', args,
+                             'trigger_id', trigger_id::text, 'turn_id', turn_id, 'card_id', card_id,
+                             'external_id', external_id::text, 'requester_id', requester_id::text)
+    FROM settled WHERE state = 'applied' AND nonce IS NULL
+    ON CONFLICT DO NOTHING
+)
+SELECT action FROM settled
 """
 
 

@@ -177,15 +177,16 @@ COMPOSE_SQL: Final = """
 WITH composed AS (
     UPDATE turns SET state = 'composed', outcome = $5, end_reason = $6, composed_at = now()
     WHERE turn_id = $1 AND lease_no = $2 AND state = 'running' AND cancel_requested_at IS NULL
-    RETURNING turn_id, space_id, place_id, trigger_id
+    RETURNING turn_id, space_id, place_id, trigger_id, author_id, lease_no
 ), given AS (
     SELECT * FROM composed,
       unnest($3::int[], $4::text[], $7::text[], $8::text[], $9::bytea[]) AS p (part, content, nonce, args, digest)
 ), stored AS (
     INSERT INTO turn_parts (turn_id, part, content, nonce) SELECT turn_id, part, content, nonce FROM given
 )
-INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, turn_id, nonce)
-SELECT space_id, place_id, trigger_id, 'send_part', digest, args::jsonb, turn_id, nonce FROM given
+INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, turn_id, nonce, requester_id,
+                             lease_no)
+SELECT space_id, place_id, trigger_id, 'send_part', digest, args::jsonb, turn_id, nonce, author_id, lease_no FROM given
 RETURNING receipt_id, nonce
 """
 

@@ -68,22 +68,31 @@ def judge(text: str, ask: Ask, *, own_id: int) -> Verdict:
     return "asked" if "asked" in found else "unclear"
 
 
+def unquoted(text: str) -> str:
+    """`text` without quotations, code, hidden and struck text; mentions and links stand as they were written."""
+    return _ASIDE.sub(f" {QUOTE} ", _seen(text))
+
+
 def own_words(text: str, *, own_id: int) -> str:
     """What somebody says in their own words, in lower case, with marks for what stands there besides words."""
-    said = unicodedata.normalize("NFKC", text)
-    said = "".join(each for each in said if each in "\n\t" or unicodedata.category(each) not in _UNSEEN)
-    said = _ASIDE.sub(f" {QUOTE} ", said).translate(_APOSTROPHES)
+    said = unquoted(text).translate(_APOSTROPHES)
     said = _LINK.sub(" §link ", said)
     said = _URL.sub(" §url ", said)
     said = _MENTION.sub(lambda found: " " if int(found[1]) == own_id else " §user ", said)
     said = _CHANNEL.sub(" §channel ", said)
     said = _EMOJI.sub(" §emoji ", said)
     said = _OTHER_MARKUP.sub(" §other ", said)
-    said = _ELISION.sub(r"\1 ", _plain_latin(_DECORATION.sub("", said)))
+    said = _ELISION.sub(r"\1 ", plain_latin(_DECORATION.sub("", said)))
     return "\n".join(" ".join(line.split()) for line in said.casefold().split("\n"))
 
 
-def _plain_latin(text: str) -> str:
+def _seen(text: str) -> str:
+    """Wide and joined letters in their plain form, and nothing that cannot be seen."""
+    written = unicodedata.normalize("NFKC", text)
+    return "".join(each for each in written if each in "\n\t" or unicodedata.category(each) not in _UNSEEN)
+
+
+def plain_latin(text: str) -> str:
     """Latin letters without their marks, which people leave out as they like."""
     if text.isascii():
         return text

@@ -21,6 +21,7 @@ class ActionReport:
 
     `code` is stable and None when applied (`confirmation_needed` when asked); `message` is one sentence that the model
     may see. `external_id` is what was made or changed: a message, a thread, a memory; `place_id` is where.
+    `from_record`: nothing was done now, the same had come to this end before.
     """
 
     state: Literal["applied", "refused", "unknown", "asked"]
@@ -28,6 +29,7 @@ class ActionReport:
     message: str = ""
     external_id: int | None = None
     place_id: int | None = None
+    from_record: bool = False
 
 
 class Actions(Protocol):

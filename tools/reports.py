@@ -15,6 +15,8 @@ def told(report: ActionReport, *, made: str | None = None) -> Payload:
             payload: dict[str, object] = {"state": "applied"}
             if made is not None and report.external_id is not None:
                 payload[made] = str(report.external_id)
+            if report.from_record:
+                payload["from_record"] = True
             return payload
         case "refused":
             raise Refused(report.code or "refused", report.message or "It was refused and not done.")
