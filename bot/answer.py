@@ -32,8 +32,7 @@ from bot.writes import Writes
 from memory.context import Line, WorkingSet, working_set
 from memory.database import BORROW_S, Pool
 from memory.ids import RunId
-from tools.actions import Action, React
-from tools.ports import ActionReport, TurnContext
+from tools.ports import TurnContext
 from tools.registry import Registry
 
 log = structlog.get_logger(__name__)
@@ -214,7 +213,7 @@ class Answerer:
             author_id=turn.author_id,
             author_name=trigger.author_name,
             db=self._pool,
-            actions=_TriggerActions(turn, self._delivery),
+            actions=self._outlook.actions(turn, trigger.author_name),
             discord=self._outlook.discord(turn),
             web=self._outlook.web(turn),
             activity=self._outlook.activity(turn),
@@ -285,27 +284,6 @@ class Answerer:
         finally:
             task.cancel()
             await asyncio.wait([task])
-
-
-class _TriggerActions:
-    """Reacts to the message that the turn answers, and does nothing else (I5, I6)."""
-
-    def __init__(self, turn: Turn, delivery: Delivery) -> None:
-        self._turn = turn
-        self._delivery = delivery
-
-    async def perform(self, action: Action) -> ActionReport:
-        trigger = (None, self._turn.trigger_id), (None, self._turn.place_id)
-        if not isinstance(action, React) or action.message_id not in trigger[0] or action.place_id not in trigger[1]:
-            return ActionReport("refused", "not_available", "This cannot be done yet.")
-        outcome = await self._delivery.react_receipted(self._turn, action.emoji)
-        match outcome.state:
-            case "applied":
-                return ActionReport("applied", None, "", outcome.external_id, self._turn.place_id)
-            case "refused":
-                return ActionReport("refused", outcome.failure, "Discord refused the reaction.")
-            case "unknown":
-                return ActionReport("unknown", outcome.failure, "It is not certain whether the reaction was added.")
 
 
 def _told(outcome: RunOutcome) -> str:

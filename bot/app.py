@@ -19,6 +19,7 @@ from agent.ports import Model
 from agent.prices import Prices
 from bot.addressing import Identity
 from bot.ageing import Ageing
+from bot.agency import Agency, assemble
 from bot.ai_events import AiEvents
 from bot.allowance import Budget
 from bot.answer import Answerer, Budgets
@@ -220,6 +221,7 @@ class _Parts:
     remembering: Remembering
     expiry: Expiry
     ageing: Ageing
+    agency: Agency
 
 
 def _assemble(
@@ -235,7 +237,8 @@ def _assemble(
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
     rest = Rest(gateway.http)
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
-    outlook = Outlook(pool, Reads(rest), me, open_research(settings, pool))
+    agency = assemble(settings, pool, resources.redis, rest, writes, me)
+    outlook = Outlook(pool, Reads(rest), me, agency, open_research(settings, pool))
     answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings), outlook, ai_events)
     worker = Worker(
         pool,
@@ -288,6 +291,7 @@ def _assemble(
         remembering,
         Expiry(pool),
         Ageing(pool, settings.transcript_days, settings.ai_event_days),
+        agency,
     )
 
 
@@ -343,7 +347,13 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         **parts.remembering.loops,
         "expiry": parts.expiry.run,
         "ageing": parts.ageing.run,
-        "gateway": lambda: parts.gateway.serve(parts.ingress.accept, parts.backfill.note_guild, parts.guilds.note),
+        "cards": parts.agency.asking.run,
+        "gateway": lambda: parts.gateway.serve(
+            parts.ingress.accept,
+            parts.backfill.note_guild,
+            parts.guilds.note,
+            parts.agency.interactions.accept,
+        ),
     }
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(keep_running(name, loop), name=name) for name, loop in loops.items()]
@@ -367,9 +377,11 @@ async def _shut_down(parts: _Parts, life: "asyncio.Task[None]", *, within_s: flo
                     log.error(
                         "ingress.not_drained", reason="What was not committed is fetched again at the next start."
                     )
+                await parts.agency.interactions.stop(within_s=max(until - loop.time() - 1.0, 0.1))
                 await parts.worker.stop(within_s=max(until - loop.time() - 1.0, 0.1))
         except TimeoutError:
             log.warning("muninn.stop_cut_short")
         life.cancel()
         await asyncio.wait([life], timeout=5)
+    await parts.agency.interactions.stop(within_s=0)
     await parts.worker.stop(within_s=0)

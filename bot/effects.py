@@ -14,7 +14,7 @@ from typing import Final, assert_never
 
 import structlog
 
-from bot import receipts
+from bot import cards, receipts
 from bot.addressing import Identity
 from bot.crash import crash_point
 from bot.delivery import LINK_ANSWER_SQL
@@ -25,7 +25,7 @@ from bot.reporting import refused_by_discord, report_of
 from bot.standing import Standing
 from bot.turns import NONCE_CHARACTERS
 from bot.wishes import Wish, changes_of, words_of
-from bot.writes import Outcome, Outgoing, ThreadStart, Writes
+from bot.writes import ANNOUNCEMENT_THREAD, PUBLIC_THREAD, Outcome, Outgoing, ThreadStart, Writes
 from memory.database import BORROW_S, Borrowed, Pool
 from memory.errors import MemoryRefused
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
@@ -142,12 +142,16 @@ class Effects:
         log.info("action.done", action=wish.name, receipt_id=receipt.receipt_id, state=outcome.state)
         return report_of(wish, outcome)
 
-    async def record(self, receipt: Receipt, outcome: Outcome, errand: Errand) -> None:
-        """Settle the receipt, and journal the message that was sent, in one transaction."""
+    async def record(self, receipt: Receipt, outcome: Outcome, errand: Errand, *, card_id: int | None = None) -> None:
+        """Settle the receipt, and journal the message that was sent, in one transaction. `card_id`: it is that card."""
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             # The message before its receipt, as everywhere.
             if outcome.message is not None and outcome.external_id is not None:
                 await self._journal(conn, errand, outcome.message, outcome.external_id)
+            if card_id is not None and outcome.state == "applied":
+                await cards.posted(conn, card_id, outcome.external_id)
+            if card_id is not None and outcome.state == "refused":
+                await cards.withdraw(conn, card_id)
             await settle(
                 conn,
                 receipt.receipt_id,
@@ -169,7 +173,7 @@ class Effects:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 return await standing_message(conn, receipt.receipt_id, errand.lease_no)
 
-        return await self._writes.send(outgoing, receipt, known=known, claimed=claimed, within_s=within_s)
+        return await self._writes.send(outgoing, receipt, known=known, claimed=claimed, within_s=WITHIN_S)
 
     async def _dispatch(self, wish: Wish, errand: Errand, receipt: Receipt) -> Outcome:
         place_id, message_id, reason = wish.place_id, wish.message_id or errand.trigger_id, errand.reason
@@ -216,7 +220,7 @@ class Effects:
             words_of(action.name),
             found,
             message_id=action.message_id,
-            kind=10 if errand.announcements else 11,
+            kind=ANNOUNCEMENT_THREAD if errand.announcements else PUBLIC_THREAD,
             reason=errand.reason,
         )
         return await self._writes.start_thread(start, doubtful=not receipt.fresh, within_s=WITHIN_S)

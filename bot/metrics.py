@@ -42,6 +42,11 @@ WEB_SEARCHES: Final = Counter("muninn_web_searches", "Searches of the web, by ho
 RECEIPTS: Final = Counter(
     "muninn_action_receipts", "External effects by action and end: applied, refused, unknown.", ["action", "end"]
 )
+DECISIONS: Final = Counter(
+    "muninn_action_decisions", "Wishes by action and decision: allowed, refused, ask.", ["action", "decision"]
+)
+CARDS: Final = Counter("muninn_action_cards", "Cards by what became of them.", ["end"])
+INTERACTIONS: Final = Counter("muninn_interactions", "Interactions by kind and end.", ["kind", "end"])
 TURNS_RUNNING: Final = Gauge("muninn_turns_running", "Turns that this process works on.")
 
 # Counted in the tables when they are asked for (bot.backlog), so that they hold for all processes together.

@@ -1,9 +1,11 @@
-"""What a turn can look at: the ports of tools.ports that read, made once and bound to each turn."""
+"""What a turn can look at and do: the ports of tools.ports, made once and bound to each turn."""
 
 from dataclasses import dataclass
 
+from bot.actions import TurnActions
 from bot.activity import PlaceActivity
 from bot.addressing import Identity
+from bot.agency import Agency
 from bot.reading import TurnReads
 from bot.research import Research, SpaceResearch
 from bot.rest import Reads
@@ -18,7 +20,12 @@ class Outlook:
     pool: Pool
     reads: Reads
     me: Identity
+    agency: Agency
     research: Research | None = None
+
+    def actions(self, turn: Turn, author_name: str) -> TurnActions:
+        """What may be done for the turn's author."""
+        return self.agency.actions(turn, author_name)
 
     def discord(self, turn: Turn) -> TurnReads:
         """Discord as the turn's author and the bot both see it."""

@@ -38,6 +38,8 @@ PATIENCE_S: Final = 10.0
 
 REOPEN_S: Final = 1.0
 UNAUTHORIZED_S: Final = 30.0
+INVALID_WEBHOOK_TOKEN: Final = 50027
+"""Said of an interaction's token, with the status that an unknown token of the bot has."""
 
 
 class Rest:
@@ -75,7 +77,7 @@ class Rest:
             retry_after_s = _retry_after_s(error)
             self._held_until = time.monotonic() + retry_after_s
             return WriteInDoubt("rate_limited", retry_after_s)
-        if error.status == 401:
+        if error.status == 401 and error.code != INVALID_WEBHOOK_TOKEN:
             # Our token, and no fault of this write; each such request counts towards a ban.
             self._held_until = time.monotonic() + UNAUTHORIZED_S
             return WriteInDoubt("unauthorized", UNAUTHORIZED_S)

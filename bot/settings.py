@@ -45,6 +45,13 @@ def _postgres(value: SecretStr) -> SecretStr:
     return SecretStr(_check_address(value.get_secret_value(), ("postgresql", "postgres")))
 
 
+def _ids(value: str) -> str:
+    wrong = [each for each in value.replace(" ", "").split(",") if each and not each.isdecimal()]
+    if wrong:
+        raise ValueError("it should be ids of digits, separated by commas")
+    return value
+
+
 def _redis(value: SecretStr) -> SecretStr:
     return SecretStr(_check_address(value.get_secret_value(), ("redis", "rediss", "unix")))
 
@@ -178,6 +185,19 @@ class Settings(BaseSettings):
     ai_event_days: Annotated[int, Field(ge=1, le=3_650)] = Field(
         default=90, description="Days for which a row a model request is kept."
     )
+    actions: bool = Field(
+        default=True,
+        description="Whether the model may act in Discord where nothing else was set; each act is still one that the "
+        "member plainly asked for, or confirmed, and may do themselves.",
+    )
+    actions_off_in: Annotated[str, AfterValidator(_ids)] = Field(
+        default="", description="Guilds (or DM channels) in which the model may not act, by id, separated by commas."
+    )
+    owner_ids: Annotated[str, AfterValidator(_ids)] = Field(
+        default="",
+        description="Who owns this bot, by user id, separated by commas; they may do with it what administrators may.",
+    )
+    card_s: Seconds = Field(default=600, description="Seconds for which a member may confirm an action by a button.")
 
     workers: Count = Field(default=8, description="Turns that this process works on at the same time.")
     answer_window_s: Seconds = Field(
@@ -257,6 +277,11 @@ class Settings(BaseSettings):
     log_format: Literal["auto", "json", "console"] = Field(
         default="auto", description="`auto` is for people on a terminal and JSON elsewhere."
     )
+
+    def ids(self, name: Literal["actions_off_in", "owner_ids"]) -> frozenset[int]:
+        """The ids of a setting that lists some."""
+        value: str = getattr(self, name)
+        return frozenset(int(each) for each in value.replace(" ", "").split(",") if each)
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:

@@ -15,7 +15,7 @@ RECEIPT_SQL = "SELECT state, failure, external_id FROM action_receipts WHERE act
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up early."""
-    monkeypatch.setattr("bot.delivery.REACT_WITHIN_S", 0.1)
+    monkeypatch.setattr("bot.effects.WITHIN_S", 0.1)
     monkeypatch.setattr("bot.delivery.STINT_S", 0.1)
     monkeypatch.setattr("bot.delivery.GIVE_UP_S", 0.1)
 

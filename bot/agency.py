@@ -1,0 +1,54 @@
+"""What lets the bot act, put together: judgement, cards, interactions and commands. bot.app runs its loops."""
+
+from dataclasses import dataclass
+
+from redis.asyncio import Redis
+
+from bot.actions import TurnActions
+from bot.addressing import Identity
+from bot.asking import Asking, CardSettings
+from bot.effects import Effects
+from bot.interactions import Interactions
+from bot.judgement import Judgement
+from bot.questions import PREFIX
+from bot.responses import Responses
+from bot.rest import Reads, Rest
+from bot.settings import Settings
+from bot.sight import Policy, Sights
+from bot.standing import Standing
+from bot.turns import Turn
+from bot.writes import Writes
+from memory.database import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Agency:
+    """The parts by which the bot acts and is acted upon."""
+
+    judgement: Judgement
+    asking: Asking
+    interactions: Interactions
+
+    def actions(self, turn: Turn, author_name: str) -> TurnActions:
+        """What the tools of a turn may have done."""
+        return TurnActions(self.judgement, self.asking, turn, author_name)
+
+
+def assemble(settings: Settings, pool: Pool, redis: Redis | None, rest: Rest, writes: Writes, me: Identity) -> Agency:
+    """Make and wire the parts."""
+    reads, standing = Reads(rest), Standing(rest, me.user_id)
+    policy = Policy(settings.actions, settings.ids("actions_off_in"), settings.ids("owner_ids"))
+    effects = Effects(pool, writes, standing, me)
+    judgement = Judgement(Sights(pool, reads, me, policy), effects)
+    asking = Asking(
+        pool,
+        redis,
+        f"muninn:{me.application_id}:",
+        writes,
+        effects,
+        judgement,
+        CardSettings(lasts_s=settings.card_s, poll_s=settings.poll_s),
+    )
+    interactions = Interactions(Responses(rest, me.application_id))
+    interactions.on_press(PREFIX, asking.pressed)
+    return Agency(judgement, asking, interactions)
