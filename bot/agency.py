@@ -47,7 +47,7 @@ def assemble(settings: Settings, pool: Pool, redis: Redis | None, rest: Rest, wr
         writes,
         effects,
         judgement,
-        CardSettings(lasts_s=settings.card_s, poll_s=settings.poll_s),
+        CardSettings(settings.card_s, lease_s=3 * settings.turn_lease_s, poll_s=settings.poll_s),
     )
     interactions = Interactions(Responses(rest, me.application_id))
     interactions.on_press(PREFIX, asking.pressed)

@@ -28,9 +28,6 @@ from tools.ports import ActionReport
 
 log = structlog.get_logger(__name__)
 
-LEASE_S: Final = 60.0
-"""Seconds for which whoever pressed, or took over, has the card: longer than an action and its telling take."""
-
 SHOW_WITHIN_S: Final = 10.0
 MOST_ATTEMPTS: Final = 10
 REDIS_S: Final = 0.25
@@ -44,9 +41,11 @@ _NOT_DONE: Final = "The member was asked about exactly this, and it was not conf
 
 @dataclass(frozen=True, slots=True)
 class CardSettings:
-    """How long a card is open, in seconds, and how often is looked for those that are over."""
+    """How long a card is open, in seconds, how long whoever pressed it has it in hand (longer than an action and its
+    telling take), and how often is looked for those that are over."""
 
     lasts_s: float
+    lease_s: float
     poll_s: float
 
 
@@ -155,7 +154,7 @@ class Asking:
                 scope=press.scope,
                 message_id=press.message_id,
                 state="used" if chosen == "do" else "cancelled",
-                lease_s=LEASE_S,
+                lease_s=self._settings.lease_s,
             )
             standing = None if card is not None else await cards.get(conn, card_id, press.scope.space_id)
         if card is None:
@@ -175,7 +174,7 @@ class Asking:
         """Close and show what is over, and go on with what was confirmed and left, for ever."""
         while True:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
-                due = await cards.claim(conn, lease_s=LEASE_S)
+                due = await cards.claim(conn, lease_s=self._settings.lease_s)
             for card in due:
                 await self._settle(card)
             if len(due) < cards.BATCH:

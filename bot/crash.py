@@ -32,6 +32,10 @@ POINTS: Final = (
     "after_intended",
     "after_effect",
     "after_receipt",
+    # Cards: one is committed, and not yet posted; a press counts, and nothing is done yet; the card shows its end.
+    "after_card",
+    "after_press",
+    "after_card_shown",
     # Delivery: Discord took a part; the part is recorded (between parts, and after the last).
     "after_post",
     "after_settled",

@@ -6,8 +6,9 @@ is settled stays.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 import structlog
@@ -23,10 +24,13 @@ log = structlog.get_logger(__name__)
 
 BATCH: Final = 20
 
+SENT: Final = frozenset({"send_part", "send_message", "reply_to_message", "ask"})
+"""Effects that are messages of our own."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A receipt that nobody will settle any more. `content` and `part` are a message's."""
+    """A receipt that nobody will settle any more. `content` and `part` are those of a part or of a card."""
 
     receipt_id: int
     space_id: SpaceId
@@ -34,22 +38,48 @@ class _Open:
     trigger_id: MessageId
     turn_id: TurnId | None
     action: str
-    args: str
+    stored_args: str
     content: str | None
     part: int | None
 
+    @property
+    def args(self) -> Mapping[str, Any]:
+        """Its arguments."""
+        return cast("Mapping[str, Any]", orjson.loads(self.stored_args))
+
+    @property
+    def message_id(self) -> MessageId:
+        """The message that it acts on."""
+        return MessageId(int(self.args["message_id"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What Discord shows of it."""
+
+    state: Settled
+    external_id: int | None = None
+    failure: str | None = None
+
+
+_NOT_APPLIED: Final = _Finding("refused", None, "not_applied")
+_NO_MESSAGE: Final = _Finding("refused", None, f"discord_{UNKNOWN_MESSAGE}")
 
 # Receipts without an outcome whose turn is over, those first that were not asked about yet or longest ago. Notices to
-# guilds are not among them: who sends them finds out by himself.
+# guilds are not among them, nor what a card that is not finished has in hand: who does those finds out by himself.
 OPEN_RECEIPTS_SQL: Final = """
-SELECT r.receipt_id, r.space_id, r.place_id, r.trigger_id, r.turn_id, r.action, r.args::text AS args, p.content, p.part
+SELECT r.receipt_id, r.space_id, r.place_id, r.trigger_id, r.turn_id, r.action, r.args::text AS stored_args,
+       coalesce(p.content, k.question) AS content, p.part
 FROM action_receipts r LEFT JOIN turns t ON t.turn_id = r.turn_id
 LEFT JOIN turn_parts p ON p.turn_id = r.turn_id AND p.nonce = r.nonce
+LEFT JOIN action_cards k ON k.nonce = r.nonce
+LEFT JOIN action_cards c ON c.card_id = r.card_id
 WHERE r.state IN ('intended', 'unknown')
   AND r.action <> 'guild_notice'
   AND coalesce(r.failure, '') NOT LIKE 'unreadable:%'
   AND coalesce(r.settled_at, r.intended_at) <= now() - make_interval(secs => $1)
   AND (t.turn_id IS NULL OR t.state IN ('answered', 'failed_told', 'cancelled', 'expired'))
+  AND (c.card_id IS NULL OR c.shown IS NOT DISTINCT FROM c.state)
 ORDER BY r.settled_at NULLS FIRST, r.receipt_id LIMIT $2
 """
 
@@ -62,6 +92,18 @@ class Reconciliation:
         self._pool = pool
         self._standing = standing
         self._every_s = every_s
+        self._looks: Mapping[str, Callable[[_Open], Awaitable[_Finding]]] = {
+            "react": self._reaction,
+            "remove_own_reaction": self._reaction,
+            "create_thread": self._thread,
+            "edit_thread": self._thread_changes,
+            "edit_own_message": self._edit,
+            "show_card": self._shown,
+            "delete_own_message": self._deletion,
+            "pin_message": self._pin,
+            "unpin_message": self._pin,
+            **dict.fromkeys(SENT, self._sent),
+        }
 
     async def run(self) -> None:
         """Go on for ever. Raises what PostgreSQL raises; whoever runs it starts it again."""
@@ -73,46 +115,96 @@ class Reconciliation:
             await asyncio.sleep(self._every_s)
 
     async def _reconcile(self, receipt: _Open) -> None:
-        state: Settled
-        failure: str | None
-        message_id: MessageId | None = None
+        look = self._looks.get(receipt.action)
         try:
-            if receipt.action == "react":
-                state, failure, message_id = await self._reaction(receipt)
-            else:
-                message_id = await self._message(receipt)
-                state, failure = ("refused", "not_applied") if message_id is None else ("applied", None)
+            # What nobody here knows was begun by another version, or by memory, which commits with its receipt.
+            finding = await look(receipt) if look is not None else _Finding("unknown", None, "unreadable:action")
         except WriteRefused as refusal:
-            state, failure = "unknown", f"unreadable:discord_{refusal.code}"
+            finding = _Finding("unknown", None, f"unreadable:discord_{refusal.code}")
         except WriteInDoubt as doubt:
-            state, failure = "unknown", doubt.cause
-        log.info("receipt.reconciled", receipt_id=receipt.receipt_id, action=receipt.action, state=state)
+            finding = _Finding("unknown", None, doubt.cause)
+        except (KeyError, TypeError, ValueError) as error:
+            log.warning("receipt.unreadable", receipt_id=receipt.receipt_id, error=type(error).__name__)
+            finding = _Finding("unknown", None, "unreadable:arguments")
+        log.info("receipt.reconciled", receipt_id=receipt.receipt_id, action=receipt.action, state=finding.state)
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            if message_id is not None and receipt.action != "react":
+            if finding.external_id is not None and receipt.action in SENT:
                 # The message before its receipt, as everywhere.
-                await conn.execute(LINK_ANSWER_SQL, receipt.space_id, message_id, receipt.turn_id)
-            await settle(conn, receipt.receipt_id, state, external_id=message_id, failure=failure, attempts=1)
+                await conn.execute(LINK_ANSWER_SQL, receipt.space_id, finding.external_id, receipt.turn_id)
+            await settle(
+                conn,
+                receipt.receipt_id,
+                finding.state,
+                external_id=finding.external_id,
+                failure=finding.failure,
+                attempts=1,
+            )
 
-    async def _reaction(self, receipt: _Open) -> tuple[Settled, str | None, MessageId | None]:
-        args: dict[str, Any] = orjson.loads(receipt.args)
-        message_id = MessageId(int(args["message_id"]))
-        stands = await self._standing.reacted(receipt.place_id, message_id, str(args["emoji"]))
+    async def _reaction(self, receipt: _Open) -> _Finding:
+        stands = await self._standing.reacted(receipt.place_id, receipt.message_id, str(receipt.args["emoji"]))
         if stands is None:
-            return "refused", f"discord_{UNKNOWN_MESSAGE}", None
-        return ("applied", None, message_id) if stands else ("refused", "not_applied", None)
+            return _NO_MESSAGE
+        wanted = receipt.action == "react"
+        return _Finding("applied", receipt.message_id) if stands == wanted else _NOT_APPLIED
 
-    async def _message(self, receipt: _Open) -> MessageId | None:
+    async def _sent(self, receipt: _Open) -> _Finding:
         async def claimed(messages: list[int]) -> frozenset[int]:
-            async with self._pool.acquire(timeout=BORROW_S) as conn:
-                return await claimed_messages(
-                    conn, receipt.space_id, receipt.place_id, messages, but=receipt.receipt_id
-                )
+            return await self._claimed(receipt, messages)
 
-        sought = Sought(
-            place_id=receipt.place_id,
-            content=receipt.content or "",
-            since=receipt.trigger_id,
-            reply_to=receipt.trigger_id if receipt.part == 0 else None,
-        )
+        reply_to = receipt.message_id if receipt.action == "reply_to_message" else None
+        if receipt.action == "ask" or receipt.part == 0:
+            reply_to = receipt.trigger_id
+        content = receipt.content if receipt.content is not None else str(receipt.args["content"])
+        sought = Sought(receipt.place_id, content, receipt.trigger_id, reply_to)
         found = await self._standing.find(sought, claimed)
-        return None if found is None else MessageId(int(found["id"]))
+        return _NOT_APPLIED if found is None else _Finding("applied", int(found["id"]))
+
+    async def _thread(self, receipt: _Open) -> _Finding:
+        async def claimed(threads: list[int]) -> frozenset[int]:
+            return await self._claimed(receipt, threads)
+
+        if receipt.args.get("message_id") is not None:
+            found = await self._standing.thread_from(receipt.message_id)
+        else:
+            found = await self._standing.thread_named(
+                receipt.space_id, receipt.place_id, str(receipt.args["name"]), receipt.trigger_id, claimed
+            )
+        return _NOT_APPLIED if found is None else _Finding("applied", found)
+
+    async def _thread_changes(self, receipt: _Open) -> _Finding:
+        thread = await self._standing.place(receipt.place_id)
+        if thread is None:
+            return _Finding("refused", None, "discord_10003")
+        about = cast("Mapping[str, Any]", thread.get("thread_metadata") or {})
+        wanted = {name: value for name, value in receipt.args.items() if name != "thread_id"}
+        stands = all((about if name in ("archived", "locked") else thread).get(name) == wanted[name] for name in wanted)
+        return _Finding("applied", receipt.place_id) if stands else _NOT_APPLIED
+
+    async def _edit(self, receipt: _Open) -> _Finding:
+        message = await self._standing.message(receipt.place_id, receipt.message_id)
+        if message is None:
+            return _NO_MESSAGE
+        stands = message.get("content") == receipt.args["content"]
+        return _Finding("applied", receipt.message_id) if stands else _NOT_APPLIED
+
+    async def _shown(self, receipt: _Open) -> _Finding:
+        """A card that is over has no buttons."""
+        message = await self._standing.message(receipt.place_id, receipt.message_id)
+        if message is None:
+            return _NO_MESSAGE
+        return _NOT_APPLIED if message.get("components") else _Finding("applied", receipt.message_id)
+
+    async def _deletion(self, receipt: _Open) -> _Finding:
+        message = await self._standing.message(receipt.place_id, receipt.message_id)
+        return _Finding("applied", receipt.message_id) if message is None else _NOT_APPLIED
+
+    async def _pin(self, receipt: _Open) -> _Finding:
+        message = await self._standing.message(receipt.place_id, receipt.message_id)
+        if message is None:
+            return _NO_MESSAGE
+        stands = bool(message.get("pinned")) == (receipt.action == "pin_message")
+        return _Finding("applied", receipt.message_id) if stands else _NOT_APPLIED
+
+    async def _claimed(self, receipt: _Open, ids: list[int]) -> frozenset[int]:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            return await claimed_messages(conn, receipt.space_id, receipt.place_id, ids, but=receipt.receipt_id)

@@ -192,5 +192,5 @@ def test_each_point_is_passed_by_some_code_and_each_is_named() -> None:
     """A point that is named but nowhere passed would make its test wait in vain, and one that is passed but not named
     would never be tried."""
     bot = Path(__file__).parents[2] / "bot"
-    passed = [name for path in bot.glob("*.py") for name in re.findall(r'crash_point\("(\w+)"\)', path.read_text())]
+    passed = [name for path in bot.rglob("*.py") for name in re.findall(r'crash_point\("(\w+)"\)', path.read_text())]
     assert sorted(set(passed)) == sorted(POINTS)
