@@ -6,13 +6,11 @@ Nobody else builds such bodies, so that no path can leave the key out: without i
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
+from bot.events import EPHEMERAL
 from memory.ids import MessageId, UserId
 
 Body = dict[str, Any]
 Component = Mapping[str, Any]
-
-EPHEMERAL: Final = 64
-"""The flag of a message that only the person who acted can see."""
 
 SUPPRESS_EMBEDS: Final = 4
 

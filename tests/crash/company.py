@@ -12,8 +12,10 @@ from sandbox.model import ChatRequest, Completion, call, calls, say
 from sandbox.model.practice import heard
 from tests.harness.stage import Stage
 
-Wish = Literal["short", "long", "react", "search", "work"]
-WISHES: Final[Sequence[Wish]] = ("short", "short", "long", "react", "search", "work")
+Wish = Literal["short", "long", "react", "search", "work", "card"]
+WISHES: Final[Sequence[Wish]] = ("short", "short", "long", "react", "search", "work", "card")
+CONFIRMED: Final = "as confirmed"
+"""Stands in what is posted because somebody pressed a card's button, and in the card's question."""
 
 _TAG: Final = re.compile(r"\bq\d+\b")
 _LONG_LINES: Final = 14
@@ -33,6 +35,7 @@ class Company:
     quiet: Channel = field(init=False)
     places: list[Place] = field(init=False)
     questions: dict[str, Message] = field(default_factory=dict[str, Message])
+    askers: dict[str, Member] = field(default_factory=dict[str, Member])
     answers: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
     _said: list[tuple[Member, Message]] = field(default_factory=list[tuple[Member, Message]])
 
@@ -61,13 +64,15 @@ class Company:
             message = await who.says(place, f"{tag} {wish}, and then?", reply_to=self.rng.choice(earlier))
         else:
             message = await who.says(place, f"{self.stage.discord.bot.mention} {tag} {wish} please")
-        self.questions[tag] = message
+        self.questions[tag], self.askers[tag] = message, who
         self._said.append((who, message))
 
     async def chat(self) -> None:
         """Somebody does something: asks, talks to the others, edits or deletes what they said before."""
         dice = self.rng.random()
         mine = [(who, message) for who, message in self._said if not message.deleted]
+        if dice < 0.15 and await self.press():
+            return
         if dice < 0.4 or len(mine) < 3:
             await self.ask(self.rng.choice(WISHES))
         elif dice < 0.6:
@@ -78,6 +83,16 @@ class Company:
         else:
             who, message = self.rng.choice(mine)
             await who.deletes(message)
+
+    async def press(self) -> bool:
+        """Somebody presses a button of a card that is open to them, if there is one: mostly to have it done."""
+        discord = self.stage.discord
+        cards = [m for m in discord.bot_messages() if m.components and CONFIRMED in m.content]
+        if not cards:
+            return False
+        card = self.rng.choice(cards)
+        await self.askers[self.tag_of(card.content)].press(card, "Do it" if self.rng.random() < 0.8 else "No")
+        return True
 
     async def talk(self, place: Place) -> None:
         """Somebody says something that is not for the bot (in a DM everything is)."""
@@ -121,6 +136,8 @@ class Company:
         if not request.tool_results:
             if "react" in words:
                 return call("discord_react", emoji="👍")
+            if "card" in words:
+                return call("discord_send_message", content=f"{tag} {CONFIRMED}")
             if "search" in words:
                 return call("memory_search", query="way")
         head = f"{tag}, said {request.number}"

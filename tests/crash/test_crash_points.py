@@ -38,6 +38,9 @@ PASSED: Final = {"after_gap": 1, "before_gap_closed": 1, "after_page": 2}
 OFTEN: Final = 3
 TOOL_POINTS: Final = ("after_intended", "after_effect", "after_receipt")
 LOOP_POINTS: Final = ("after_step_saved", "before_reads_settled", "before_write_settled", "after_calls_settled")
+CARD_POINTS: Final = ("after_card", "after_press")
+MOST_CARDS: Final = 12
+MOST_PRESSED: Final = 50
 
 # Said of something that broke, which a crash elsewhere is no excuse for.
 BROKEN: Final = frozenset(
@@ -135,19 +138,27 @@ class Scenario:
         """People talk until it dies; first they ask for all that has to be done for any point to be passed."""
         if not await self._begin(process, before):
             return
-        wishes: list[Wish] = ["short", "long", "react", "work"]
+        wishes: list[Wish] = ["short", "long", "react", "work", "card"]
         self.rng.shuffle(wishes)
         for said in range(MOST_SAID):
             if await process.died(within=self.rng.choice((0.0, 0.02, 0.1))):
                 return
             if wishes:
                 await self.company.ask(wishes.pop())
+            elif death.startswith(CARD_POINTS) and said % 2 == 0:
+                if not await self.company.press() and said < MOST_CARDS:
+                    await self.company.ask("card")
             elif death.startswith(TOOL_POINTS) and said % 3 == 0:
                 await self.company.ask("react")
             elif death.startswith(LOOP_POINTS) and said in (4, 8, 16, 32):
                 await self.company.ask("work")
             else:
                 await self.company.chat()
+        for _ in range(MOST_PRESSED):
+            # A card comes some time after it was asked for.
+            if not death.startswith(CARD_POINTS) or await process.died(within=0.2):
+                break
+            await self.company.press()
         await process.killed()
 
     async def _end(self, process: Process) -> dict[int, Words]:

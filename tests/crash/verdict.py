@@ -8,7 +8,7 @@ from typing import Final
 import asyncpg
 
 from sandbox.discord import Discord, Message
-from tests.crash.company import Company
+from tests.crash.company import CONFIRMED, Company
 from tests.harness.stage import Stage
 
 ENDED: Final = frozenset({"answered", "failed_told", "cancelled", "expired"})
@@ -38,6 +38,8 @@ UNION ALL SELECT 'run ' || r.run_id || ' tells of ' || r.calls || ' calls and ha
   GROUP BY r.run_id HAVING r.calls <> count(c.ordinal)
 UNION ALL SELECT 'turn ' || turn_id || ' has ' || count(*) || ' runs' FROM agent_runs
   GROUP BY turn_id HAVING count(*) > 1
+UNION ALL SELECT 'card ' || card_id || ' is ' || state || ' and shows ' || coalesce(shown, 'nothing') FROM action_cards
+  WHERE state <> 'open' AND shown IS DISTINCT FROM state
 UNION ALL SELECT 'receipt ' || receipt_id || ' (' || action || ') is still ' || state FROM action_receipts
   WHERE state IN ('intended', 'unknown')
 """
@@ -46,6 +48,10 @@ PARTS_SQL: Final = """
 SELECT p.turn_id, p.content, r.state, r.external_id
 FROM turn_parts p JOIN action_receipts r USING (nonce) ORDER BY p.turn_id, p.part
 """
+
+
+# What became of each card, by its message.
+CARDS_SQL: Final = "SELECT message_id, state, code FROM action_cards WHERE message_id IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,8 @@ class Verdict:
         found += self._wrong_journal(journal)
         found += self._wrong_turns(journal, turns)
         found += self._wrong_answers(journal, turns, parts)
-        return found
+        cards = {row["message_id"]: (row["state"], row["code"]) for row in await pool.fetch(CARDS_SQL)}
+        return found + self._wrong_cards(cards)
 
     def _wrong_journal(self, journal: Mapping[int, asyncpg.Record]) -> list[str]:
         found: list[str] = []
@@ -152,7 +159,7 @@ class Verdict:
         bot = self.stage.discord.bot
         said: defaultdict[str, list[Message]] = defaultdict(list)
         for message in everything(self.stage.discord):
-            if message.author is bot:
+            if message.author is bot and CONFIRMED not in message.content:
                 said[self.company.tag_of(message.content)].append(message)
         for tag, trigger in self.company.questions.items():
             turn, answer = turns.get(trigger.id), said.pop(tag, [])
@@ -175,6 +182,28 @@ class Verdict:
                 if reactions != {"👍": [bot]}:
                     found.append(f"{tag}: the reactions are {reactions}")
         found += [f"an answer to nobody's question: {tag}" for tag in said]
+        return found
+
+    def _wrong_cards(self, cards: Mapping[int, tuple[str, str | None]]) -> list[str]:
+        """One card for each question that has one, and what it is about done once if it was confirmed, else never."""
+        found: list[str] = []
+        asked: defaultdict[str, list[Message]] = defaultdict(list)
+        done: Counter[str] = Counter()
+        for message in everything(self.stage.discord):
+            if message.author is self.stage.discord.bot and CONFIRMED in message.content:
+                tag = self.company.tag_of(message.content)
+                if message.content == f"{tag} {CONFIRMED}":
+                    done[tag] += 1
+                else:
+                    asked[tag].append(message)
+        for tag in asked.keys() | done.keys():
+            ends = [cards.get(message.id) for message in asked[tag]]
+            if len(ends) != 1:
+                found.append(f"{tag} has {len(ends)} cards")
+            elif done[tag] != int(ends[0] is not None and ends[0][1] in ("applied", "from_record")):
+                found.append(f"{tag} was done {done[tag]} times, and its card is {ends[0]}")
+            elif ends[0] is not None and (ends[0][0] == "open") != bool(asked[tag][0].components):
+                found.append(f"{tag}: the card is {ends[0]}, and its message has other buttons")
         return found
 
     def _wrong_account(
