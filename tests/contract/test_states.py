@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from bot.addressing import Reason
+from bot.cards import CardState
 from bot.receipts import State
 from bot.turns import TRANSITIONS, Outcome, TurnState
 from memory.gaps import GapReason
@@ -18,6 +19,7 @@ STATES = [
     ("turns", "state", get_args(TurnState)),
     ("turns", "outcome", get_args(Outcome)),
     ("action_receipts", "state", get_args(State)),
+    ("action_cards", "state", get_args(CardState)),
     ("discord_events", "source", get_args(Source)),
     ("chat_messages", "author_kind", get_args(AuthorKind)),
     ("gateway_gaps", "reason", get_args(GapReason)),
