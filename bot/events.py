@@ -34,9 +34,6 @@ MOST_EMOJI: Final = 100
 
 MOST_KIND: Final = 100
 
-EPHEMERAL: Final = 64
-"""The flag of a message that only the person who used a command or a button can see."""
-
 # Dispatches that are told apart by where they stood in their session: they have no identity of their own, and are
 # never sent again by a later session. THREAD_CREATE also comes when the bot is merely added to a thread.
 BY_SEQUENCE: Final = frozenset(
@@ -79,7 +76,7 @@ def read(dispatch: Dispatch, me: Identity) -> tuple[Incoming, ...]:
     """Turn a dispatch into the events that the journal keeps: none for kinds that are not kept, one a message for a
     bulk delete, else one. Raises MalformedDispatch if the payload is not what Discord sends for that kind.
     """
-    if dispatch.kind in IGNORED or _is_ephemeral(dispatch):
+    if dispatch.kind in IGNORED:
         return ()
     try:
         if dispatch.kind == "MESSAGE_CREATE":  # nearly all of them
@@ -87,14 +84,6 @@ def read(dispatch: Dispatch, me: Identity) -> tuple[Incoming, ...]:
         return tuple(_read(dispatch, me))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise MalformedDispatch(f"{dispatch.kind}: {type(error).__name__}: {error}") from error
-
-
-def _is_ephemeral(dispatch: Dispatch) -> bool:
-    """Whether it is a message that one person alone sees: it is in no history, and must be in nobody's memory (I7)."""
-    if not dispatch.kind.startswith("MESSAGE_") or not isinstance(dispatch.data, dict):
-        return False
-    flags = cast("Payload", dispatch.data).get("flags")
-    return isinstance(flags, int) and bool(flags & EPHEMERAL)
 
 
 def _read(dispatch: Dispatch, me: Identity) -> Iterator[Incoming]:
