@@ -6,13 +6,12 @@ import asyncio
 import itertools
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
 from yarl import URL
 
 from sandbox.discord import Channel, Member
-from sandbox.page import Page
 
 _PATIENCE = 5.0
 
@@ -112,8 +111,15 @@ class Tab:
         return {place["name"]: place for place in self.directory["places"]}
 
 
+class Linked(Protocol):
+    """A page, or what else knows its link."""
+
+    @property
+    def url(self) -> str: ...
+
+
 @asynccontextmanager
-async def tab(page: Page) -> AsyncGenerator[Tab]:
+async def tab(page: Linked) -> AsyncGenerator[Tab]:
     """A tab that has opened the page's link."""
     jar = aiohttp.CookieJar(unsafe=True)  # for addresses without a name
     async with aiohttp.ClientSession(cookie_jar=jar) as session:
