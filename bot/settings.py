@@ -236,6 +236,9 @@ class Settings(BaseSettings):
     memory_longest_s: Annotated[float, Field(ge=0, le=86_400)] = Field(
         default=300, description="Seconds after which it is read even if talk goes on."
     )
+    memory_lease_s: Annotated[float, Field(ge=1, le=300)] = Field(
+        default=300, description="Seconds after which a silent memory worker's job is taken over."
+    )
     memory_workers: Count = Field(default=1, description="Places that this process reads at the same time.")
     memory_items: Count = Field(
         default=10_000, description="Memories that a member, a channel or a guild may have at most."

@@ -19,7 +19,7 @@ from memory.errors import MemoryRefused
 from memory.ids import MessageId, UserId, time_snowflake
 from memory.keys import is_key
 from memory.kinds import KINDS, SCOPES, Kind, MemoryScope
-from memory.owners import DEFAULT_CAPS, Caps, Owner, count_write, lock_owners, owner_of
+from memory.owners import DEFAULT_CAPS, Caps, Owner, admit, lock_owners, owner_of
 from memory.scope import Scope
 from memory.taking_back import end_items
 from memory.values import Stored, StoredAs, Value, Witness, store
@@ -154,7 +154,7 @@ async def forget(conn: Db, author: Author, target: Target, *, caps: Caps = DEFAU
     row = await _find(conn, author, target, scope)
     if row is None or _owned(author, row) != owner:
         raise MemoryRefused("not_found", "There is no such memory any more; nothing was changed.")
-    await count_write(conn, owner, caps)
+    await admit(conn, owner, caps, new=False)
     await end_items(conn, [row["memory_id"]], state="forgotten", by_id=author.user_id)
     return Forgotten(row["memory_id"], row["key"], row["content"])
 

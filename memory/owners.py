@@ -63,46 +63,47 @@ async def lock_owners(conn: Db, owners: Iterable[Owner]) -> None:
         await conn.execute(LOCK_OWNERS_SQL, keys)
 
 
-# Count a write, unless the window is full: then no row comes back.
-COUNT_WRITE_SQL: Final = """
-INSERT INTO memory_owners AS o (space_id, scope, owner_id, writes) VALUES ($1, $2, $3, 1)
-ON CONFLICT (space_id, scope, owner_id) DO UPDATE SET
-    window_at = CASE WHEN o.window_at <= now() - make_interval(secs => $5) THEN now() ELSE o.window_at END,
-    writes = CASE WHEN o.window_at <= now() - make_interval(secs => $5) THEN 1 ELSE o.writes + 1 END
-WHERE o.writes < $4 OR o.window_at <= now() - make_interval(secs => $5)
-RETURNING writes
+# Count a write, unless the window is full, or there is no room for a new memory ($6): then no write is counted. How
+# many there are is counted up to what is allowed.
+ADMIT_SQL: Final = """
+WITH live AS MATERIALIZED (
+    SELECT CASE WHEN $6 THEN (
+        SELECT count(*) FROM (
+            SELECT FROM memory_items WHERE space_id = $1 AND scope = $2 AND owner_id = $3 AND state = 'active' LIMIT $7
+        ) AS l) ELSE 0 END AS memories
+), counted AS (
+    INSERT INTO memory_owners AS o (space_id, scope, owner_id, writes)
+    SELECT $1, $2, $3, 1 FROM live WHERE memories < $7
+    ON CONFLICT (space_id, scope, owner_id) DO UPDATE SET
+        window_at = CASE WHEN o.window_at <= now() - make_interval(secs => $5) THEN now() ELSE o.window_at END,
+        writes = CASE WHEN o.window_at <= now() - make_interval(secs => $5) THEN 1 ELSE o.writes + 1 END
+    WHERE o.writes < $4 OR o.window_at <= now() - make_interval(secs => $5)
+    RETURNING writes
+)
+SELECT (SELECT memories FROM live) AS memories, (SELECT writes FROM counted) AS writes
 """
 
 
-async def count_write(conn: Db, owner: Owner, caps: Caps) -> None:
-    """Count one write of the owner, whose lock is held. Raises MemoryRefused (rate_limited)."""
-    writes = await conn.fetchval(
-        COUNT_WRITE_SQL, owner.space_id, owner.scope, owner.owner_id, caps.writes, caps.window_s
+async def admit(conn: Db, owner: Owner, caps: Caps, *, new: bool) -> None:
+    """Let the owner, whose lock is held, write once more; `new`: one memory more than before.
+
+    Raises MemoryRefused: cap_reached, rate_limited.
+    """
+    row = await conn.fetchrow(
+        ADMIT_SQL, owner.space_id, owner.scope, owner.owner_id, caps.writes, caps.window_s, new, caps.live
     )
-    if writes is None:
-        raise MemoryRefused(
-            "rate_limited",
-            f"No more than {caps.writes} memories can be written in {_span(caps.window_s)} here; nothing was changed. "
-            "Try again later.",
-        )
-
-
-# How many active memories the owner has, up to one more than are allowed.
-COUNT_LIVE_SQL: Final = """
-SELECT count(*) FROM (
-    SELECT FROM memory_items WHERE space_id = $1 AND scope = $2 AND owner_id = $3 AND state = 'active' LIMIT $4
-) AS live
-"""
-
-
-async def require_room(conn: Db, owner: Owner, caps: Caps) -> None:
-    """Raises MemoryRefused (cap_reached) where the owner, whose lock is held, has all the memories it may have."""
-    live = await conn.fetchval(COUNT_LIVE_SQL, owner.space_id, owner.scope, owner.owner_id, caps.live)
-    if live >= caps.live:
+    assert row is not None  # noqa: S101 (a SELECT without FROM has one row)
+    if row["memories"] >= caps.live:
         raise MemoryRefused(
             "cap_reached",
             f"There are {caps.live} memories here already, which is the most; nothing was stored. "
             "Forget some that are no longer needed.",
+        )
+    if row["writes"] is None:
+        raise MemoryRefused(
+            "rate_limited",
+            f"No more than {caps.writes} memories can be written in {_span(caps.window_s)} here; nothing was changed. "
+            "Try again later.",
         )
 
 

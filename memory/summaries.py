@@ -69,13 +69,14 @@ class SummaryClaim:
     attempts: int
 
 
-# One place with messages that were not looked at, or with a summary that is to start anew, the longest waiting first.
+# One place with messages that were not looked at, or with a summary that is to start anew or whose writer fell silent,
+# the longest waiting first.
 # What is read until `target` is noted before it is read, so that an edit meanwhile is known by it.
 CLAIM_SUMMARY_SQL: Final = """
 WITH picked AS MATERIALIZED (
     SELECT t.space_id, t.place_id, t.target
     FROM ingestion_targets t LEFT JOIN conversation_summaries s USING (space_id, place_id)
-    WHERE (s.stale_at IS NOT NULL OR t.target > coalesce(s.seen_target, 0) AND (
+    WHERE (s.stale_at IS NOT NULL OR s.lease_until < now() OR t.target > coalesce(s.seen_target, 0) AND (
             t.done_target > coalesce(s.seen_target, 0)
             OR t.raised_at <= now() - make_interval(secs => $2) OR t.waiting_at <= now() - make_interval(secs => $3)))
       AND NOT $4 AND NOT EXISTS (SELECT FROM operator_switches WHERE name = 'stop' AND is_on)

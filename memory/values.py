@@ -19,7 +19,7 @@ from memory.errors import MemoryRefused
 from memory.ids import MessageId, PlaceId, UserId, snowflake_time
 from memory.keys import content_hash
 from memory.kinds import Kind, Source
-from memory.owners import Caps, Owner, count_write, require_room
+from memory.owners import Caps, Owner, admit
 
 DOUBT_LEFT: Final = 0.7
 """How much of the doubt about a value is left by each further message that says the same."""
@@ -70,33 +70,39 @@ class Stored:
     previous: str | None = None
 
 
-# The owner's active rows with this key or these words, that of the key first; and whether they still stand.
+# The owner's active rows with this key or these words, that of the key first, and whether they still stand; always with
+# the messages, as they were read, from which somebody had something of this owner forgotten.
 FIND_VALUE_SQL: Final = """
 SELECT i.memory_id, i.key, i.content, i.content_hash, i.version, i.source, i.said_id,
-       EXISTS (SELECT FROM live_memories l WHERE l.memory_id = i.memory_id) AS live
-FROM memory_items i
-WHERE i.space_id = $1 AND i.scope = $2 AND i.owner_id = $3 AND i.state = 'active'
-  AND (i.key = $4 OR i.content_hash = $5)
+       EXISTS (SELECT FROM live_memories l WHERE l.memory_id = i.memory_id) AS live, f.forgotten
+FROM (
+    SELECT ARRAY(
+        SELECT DISTINCT e.message_id FROM memory_evidence e JOIN memory_items o USING (memory_id)
+        WHERE e.space_id = $1 AND e.message_id = ANY($6::bigint[])
+          AND (e.message_id, e.read_version) IN (SELECT * FROM unnest($6::bigint[], $7::timestamptz[]))
+          AND o.scope = $2 AND o.owner_id = $3 AND o.state = 'forgotten') AS forgotten
+) AS f LEFT JOIN memory_items i
+  ON i.space_id = $1 AND i.scope = $2 AND i.owner_id = $3 AND i.state = 'active' AND (i.key = $4 OR i.content_hash = $5)
 ORDER BY i.key IS NOT DISTINCT FROM $4 DESC, i.memory_id
 """
 
-# Messages, as they were read, from which somebody had something of this owner forgotten.
-FORGOTTEN_SQL: Final = """
-SELECT DISTINCT e.message_id
-FROM memory_evidence e JOIN memory_items i USING (memory_id)
-WHERE e.space_id = $1 AND i.scope = $2 AND i.owner_id = $3 AND i.state = 'forgotten'
-  AND (e.message_id, e.read_version) IN (SELECT * FROM unnest($4::bigint[], $5::timestamptz[]))
+_WITNESSES: Final = """
+unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[]) AS w (message_id, place_id, author_id, read_version)
 """
 
-# A new value, waiting for its vector.
-CREATE_VALUE_SQL: Final = """
+# A new value with its evidence, waiting for its vector.
+CREATE_VALUE_SQL: Final = f"""
 WITH made AS (
     INSERT INTO memory_items (space_id, scope, owner_id, place_id, kind, key, content, content_hash, source, rests_on,
                               author_id, author_name, said_at, said_id, importance, asserted, confidence, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16, $17)
+    VALUES ($5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
     RETURNING memory_id, space_id, version
 ), queued AS (
     INSERT INTO embedding_jobs (memory_id, space_id, version) SELECT memory_id, space_id, version FROM made
+), resting AS (
+    INSERT INTO memory_evidence (memory_id, version, space_id, message_id, place_id, author_id, read_version)
+    SELECT m.memory_id, m.version, m.space_id, w.message_id, w.place_id, w.author_id, w.read_version
+    FROM made m CROSS JOIN {_WITNESSES}
 )
 SELECT memory_id FROM made
 """
@@ -110,30 +116,39 @@ SELECT memory_id, version, space_id, place_id, kind, key, content, source, autho
 FROM memory_items WHERE memory_id = ANY($1::bigint[])
 """
 
-# A new value takes the place of the old one, and waits for its vector: a job in flight is no longer the newest.
-REVISE_VALUE_SQL: Final = """
-WITH revised AS (
+# A new value takes the place of the old one, which is kept, and waits for its vector: a job in flight is no longer the
+# newest.
+REVISE_VALUE_SQL: Final = f"""
+WITH kept AS (
+    INSERT INTO memory_item_revisions (memory_id, version, space_id, place_id, kind, key, content, source, author_id,
+                                       author_name, said_at, importance, confidence, reason, by_id)
+    SELECT memory_id, version, space_id, place_id, kind, key, content, source, author_id,
+           author_name, said_at, importance, confidence, $6, $13
+    FROM memory_items WHERE memory_id = $5
+), revised AS (
     UPDATE memory_items SET
-        place_id = $2, kind = $3, content = $4, content_hash = $5, version = version + 1, source = $6, rests_on = $7,
-        author_id = $8, author_name = $9, said_at = $10, said_id = $11, importance = $12, asserted = $13,
-        confidence = $13, expires_at = $14, changed_at = now()
-    WHERE memory_id = $1
+        place_id = $7, kind = $8, content = $9, content_hash = $10, version = version + 1, source = $11, rests_on = $12,
+        author_id = $13, author_name = $14, said_at = $15, said_id = $16, importance = $17, asserted = $18,
+        confidence = $19, expires_at = $20, changed_at = now()
+    WHERE memory_id = $5
     RETURNING memory_id, space_id, version
 ), queued AS (
     INSERT INTO embedding_jobs AS j (memory_id, space_id, version) SELECT memory_id, space_id, version FROM revised
     ON CONFLICT (memory_id) DO UPDATE SET
         version = EXCLUDED.version, lease_no = j.lease_no + 1, lease_until = NULL, attempts = 0,
         available_at = now(), failure = NULL, queued_at = now()
+), resting AS (
+    INSERT INTO memory_evidence (memory_id, version, space_id, message_id, place_id, author_id, read_version)
+    SELECT r.memory_id, r.version, r.space_id, w.message_id, w.place_id, w.author_id, w.read_version
+    FROM revised r CROSS JOIN {_WITNESSES}
 )
 SELECT version FROM revised
 """
 
 # Let a value rest on these messages too; gives those that are new to it.
-ADD_EVIDENCE_SQL: Final = """
+ADD_EVIDENCE_SQL: Final = f"""
 INSERT INTO memory_evidence (memory_id, version, space_id, message_id, place_id, author_id, read_version)
-SELECT $1, $2, $3, message_id, place_id, author_id, read_version
-FROM unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::timestamptz[])
-  AS w (message_id, place_id, author_id, read_version)
+SELECT $5, $6, $7, message_id, place_id, author_id, read_version FROM {_WITNESSES}
 ON CONFLICT (memory_id, version, message_id) DO UPDATE SET
     read_version = EXCLUDED.read_version, revoked_at = NULL, revoked_why = NULL
 WHERE memory_evidence.read_version <> EXCLUDED.read_version
@@ -164,18 +179,20 @@ async def store(conn: Db, value: Value, caps: Caps) -> Stored:
 
     Raises MemoryRefused: cap_reached, rate_limited; of what was extracted also forgotten, outdated and told_by_hand.
     """
-    if value.source == "extracted":
-        value = await _without_forgotten(conn, value)
     digest = content_hash(value.content)
-    owner = value.owner
-    rows = await conn.fetch(
+    found = await conn.fetch(
         FIND_VALUE_SQL,
-        owner.space_id,
-        owner.scope,
-        owner.owner_id,
+        value.owner.space_id,
+        value.owner.scope,
+        value.owner.owner_id,
         value.key,
         digest,
+        [witness.message_id for witness in value.evidence],
+        [witness.read_version for witness in value.evidence],
     )
+    if value.source == "extracted":
+        value = _without(value, frozenset(found[0]["forgotten"]))
+    rows = [row for row in found if row["memory_id"] is not None]
     same = next((row for row in rows if row["content_hash"] == digest), None)
     if same is not None and (value.key is None or rows[0] is same or rows[0]["key"] != value.key):
         return await _confirm(conn, value, same)
@@ -184,17 +201,8 @@ async def store(conn: Db, value: Value, caps: Caps) -> Stored:
     return await _create(conn, value, digest, caps)
 
 
-async def _without_forgotten(conn: Db, value: Value) -> Value:
-    """Without the messages from which somebody had something forgotten. Raises MemoryRefused where none is left."""
-    rows = await conn.fetch(
-        FORGOTTEN_SQL,
-        value.owner.space_id,
-        value.owner.scope,
-        value.owner.owner_id,
-        [witness.message_id for witness in value.evidence],
-        [witness.read_version for witness in value.evidence],
-    )
-    forgotten = {row["message_id"] for row in rows}
+def _without(value: Value, forgotten: frozenset[int]) -> Value:
+    """Without messages from which somebody had something forgotten. Raises MemoryRefused where none is left."""
     if not forgotten:
         return value
     left = tuple(witness for witness in value.evidence if witness.message_id not in forgotten)
@@ -203,11 +211,25 @@ async def _without_forgotten(conn: Db, value: Value) -> Value:
     return replace(value, evidence=left, said_id=max(witness.message_id for witness in left))
 
 
+def _sureness(value: Value) -> float:
+    """How sure a new value is: surer with each further message that says it."""
+    return 1 - (1 - value.asserted) * DOUBT_LEFT ** max(len(value.evidence) - 1, 0)
+
+
+def _witnesses(value: Value) -> tuple[list[object], ...]:
+    return (
+        [witness.message_id for witness in value.evidence],
+        [witness.place_id for witness in value.evidence],
+        [witness.author_id for witness in value.evidence],
+        [witness.read_version for witness in value.evidence],
+    )
+
+
 async def _create(conn: Db, value: Value, digest: bytes, caps: Caps) -> Stored:
-    await require_room(conn, value.owner, caps)
-    await count_write(conn, value.owner, caps)
+    await admit(conn, value.owner, caps, new=True)
     memory_id = await conn.fetchval(
         CREATE_VALUE_SQL,
+        *_witnesses(value),
         value.owner.space_id,
         value.owner.scope,
         value.owner.owner_id,
@@ -224,11 +246,9 @@ async def _create(conn: Db, value: Value, digest: bytes, caps: Caps) -> Stored:
         value.said_id,
         value.importance,
         value.asserted,
+        _sureness(value),
         value.expires_at,
     )
-    await _add_evidence(conn, value, memory_id, 1)
-    if len(value.evidence) > 1:
-        await _raise_confidence(conn, value, memory_id)
     return Stored(memory_id, 1, "created")
 
 
@@ -239,13 +259,12 @@ async def _revise(conn: Db, value: Value, row: Record, digest: bytes, caps: Caps
             raise MemoryRefused("told_by_hand", "This was set by hand, and talk does not change it.")
         if value.said_id <= row["said_id"]:
             raise MemoryRefused("outdated", "A newer message says otherwise.")
-    await count_write(conn, value.owner, caps)
-    memory_id = row["memory_id"]
-    reason = "corrected" if value.source == "told" else "revised"
-    await conn.execute(KEEP_REVISION_SQL, [memory_id], reason, value.author_id)
+    await admit(conn, value.owner, caps, new=False)
     version = await conn.fetchval(
         REVISE_VALUE_SQL,
-        memory_id,
+        *_witnesses(value),
+        row["memory_id"],
+        "corrected" if value.source == "told" else "revised",
         value.place_id,
         value.kind,
         value.content,
@@ -258,12 +277,10 @@ async def _revise(conn: Db, value: Value, row: Record, digest: bytes, caps: Caps
         value.said_id,
         value.importance,
         value.asserted,
+        _sureness(value),
         value.expires_at,
     )
-    await _add_evidence(conn, value, memory_id, version)
-    if len(value.evidence) > 1:
-        await _raise_confidence(conn, value, memory_id)
-    return Stored(memory_id, version, "revised", previous=row["content"])
+    return Stored(row["memory_id"], version, "revised", previous=row["content"])
 
 
 async def _confirm(conn: Db, value: Value, row: Record) -> Stored:
@@ -279,16 +296,7 @@ async def _add_evidence(conn: Db, value: Value, memory_id: int, version: int) ->
     """Gives a row for each message that is new to the value."""
     if not value.evidence:
         return ()
-    return await conn.fetch(
-        ADD_EVIDENCE_SQL,
-        memory_id,
-        version,
-        value.owner.space_id,
-        [witness.message_id for witness in value.evidence],
-        [witness.place_id for witness in value.evidence],
-        [witness.author_id for witness in value.evidence],
-        [witness.read_version for witness in value.evidence],
-    )
+    return await conn.fetch(ADD_EVIDENCE_SQL, *_witnesses(value), memory_id, version, value.owner.space_id)
 
 
 async def _raise_confidence(conn: Db, value: Value, memory_id: int) -> None:

@@ -10,6 +10,7 @@ import structlog
 from bot.crash import crash_point
 from bot.metrics import EMBEDDED
 from bot.remembering.ledger import Ledger
+from bot.remembering.pace import Pace
 from memory import embedding
 from memory.database import BORROW_S, Connection, Pool, is_passing
 from memory.embedding import Job, Model
@@ -20,11 +21,9 @@ from memory.ports import Embedder
 
 log = structlog.get_logger(__name__)
 
-LEASE_S: Final = 120.0
 ANSWER_S: Final = 60.0
 GIVE_BACK_S: Final = 2.0
 INDEX_S: Final = 3_600.0
-LOOK_AGAIN_S: Final = 60.0
 
 
 class Embedding:
@@ -38,14 +37,14 @@ class Embedding:
         connect: Callable[[], Awaitable[Connection]],
         *,
         batch: int,
-        poll_s: float,
+        pace: Pace,
     ) -> None:
         self._pool = pool
         self._embedder = embedder
         self._ledger = ledger
         self._connect = connect
         self._batch = batch
-        self._poll_s = poll_s
+        self._pace = pace
         self._model: Model | None = None
         self._after = 0
         self._rested_until = 0.0
@@ -54,7 +53,7 @@ class Embedding:
         """Embed for ever. This process's model becomes the current one as soon as there is anything to embed."""
         while True:
             if not await self.step():
-                await asyncio.sleep(self._poll_s)
+                await asyncio.sleep(self._pace.poll_s)
 
     async def step(self) -> bool:
         """Embed one batch, or queue some of what lacks a vector; False where there was nothing to do."""
@@ -67,14 +66,15 @@ class Embedding:
         if time.monotonic() < self._rested_until:
             return False
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            jobs = await embedding.claim(conn, model, most=self._batch, lease_s=LEASE_S)
+            jobs = await embedding.claim(conn, model, most=self._batch, lease_s=self._pace.lease_s)
             if not jobs and not queued:
                 await embedding.drop_former(conn, model)
         if not jobs:
             return queued
         crash_point("after_embedding_claim")
         try:
-            await self._embed(model, jobs)
+            async with asyncio.timeout(self._pace.work_s):
+                await self._embed(model, jobs)
         except BaseException as error:
             await self._give_back(jobs, None if _is_no_fault(error) else "broken")
             raise

@@ -25,10 +25,6 @@ from memory.revocation import take_back
 
 log = structlog.get_logger(__name__)
 
-LEASE_S: Final = 300.0
-MARGIN_S: Final = 30.0
-"""So long before the lease ends, work on a place is given up."""
-
 ANSWER_S: Final = 180.0
 LET_GO_S: Final = 2.0
 
@@ -55,7 +51,7 @@ class Reader:
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             claimed = await ingestion.claim(
                 conn,
-                lease_s=LEASE_S,
+                lease_s=self._pace.lease_s,
                 quiet_s=self._pace.quiet_s,
                 longest_s=self._pace.longest_s,
                 stopped=self._pace.stopped,
@@ -64,12 +60,15 @@ class Reader:
             return False
         crash_point("after_memory_claim")
         try:
-            async with asyncio.timeout(LEASE_S - MARGIN_S):
+            async with asyncio.timeout(self._pace.work_s):
                 await self._serve(claimed)
         except LeaseGone:
             log.warning("memory.lease_gone", space_id=claimed.space_id, place_id=claimed.place_id)
+        except TimeoutError:
+            log.warning("memory.slow", space_id=claimed.space_id, place_id=claimed.place_id)
+            await self._give_up(claimed, "slow")
         except BaseException as error:
-            await self._give_up(claimed, error)
+            await self._give_up(claimed, "broken" if isinstance(error, Exception) and not is_passing(error) else None)
             raise
         return True
 
@@ -151,13 +150,12 @@ class Reader:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             yield conn
 
-    async def _give_up(self, claimed: Claim, error: BaseException) -> None:
+    async def _give_up(self, claimed: Claim, code: str | None) -> None:
         """Give the place back: as it was where this process ends or PostgreSQL is away, else after a pause."""
-        broken = isinstance(error, Exception) and not is_passing(error)
         try:
             async with asyncio.timeout(LET_GO_S), self._pool.acquire(timeout=LET_GO_S) as conn:
-                if broken:
-                    await ingestion.postpone(conn, claimed, code="broken")
+                if code is not None:
+                    await ingestion.postpone(conn, claimed, code=code)
                 else:
                     await ingestion.let_go(conn, claimed)
         except Exception as fault:

@@ -17,7 +17,6 @@ from memory.summaries import Stretch, SummaryClaim
 
 log = structlog.get_logger(__name__)
 
-LEASE_S: Final = 240.0
 ANSWER_S: Final = 120.0
 GIVE_BACK_S: Final = 2.0
 AWAY_S: Final = 60.0
@@ -47,7 +46,7 @@ class Summaries:
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             claimed = await summaries.claim_summary(
                 conn,
-                lease_s=LEASE_S,
+                lease_s=self._pace.lease_s,
                 quiet_s=self._pace.quiet_s,
                 longest_s=self._pace.longest_s,
                 stopped=self._pace.stopped,
@@ -57,7 +56,7 @@ class Summaries:
             crash_point("after_summary_claim")
             stretch = await summaries.read_stretch(conn, claimed)
         try:
-            async with asyncio.timeout(LEASE_S - 30):
+            async with asyncio.timeout(self._pace.work_s):
                 await self._serve(claimed, stretch)
         except BaseException as error:
             await self._give_up(claimed, failed=isinstance(error, Exception))

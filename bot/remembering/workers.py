@@ -53,7 +53,13 @@ async def open_remembering(
         stack.push_async_callback(chat.aclose)
         answers, ledger = ChatAnswers(chat, name), Ledger(note)
         caps = caps_of(settings)
-        pace = Pace(settings.memory_quiet_s, settings.memory_longest_s, settings.poll_s, settings.stopped)
+        pace = Pace(
+            settings.memory_quiet_s,
+            settings.memory_longest_s,
+            settings.poll_s,
+            settings.memory_lease_s,
+            settings.stopped,
+        )
         loops: dict[str, Callable[[], Awaitable[None]]] = {}
         for number in range(settings.memory_workers):
             loops[f"memory-reader-{number + 1}"] = Reader(pool, answers, name, ledger, caps, pace).run
@@ -61,9 +67,7 @@ async def open_remembering(
         loops["memory-summaries"] = summaries.run
         embedder = await _embedder(settings, stack)
         if embedder is not None:
-            embedding = Embedding(
-                pool, embedder, ledger, connect, batch=settings.embedding_batch, poll_s=settings.poll_s
-            )
+            embedding = Embedding(pool, embedder, ledger, connect, batch=settings.embedding_batch, pace=pace)
             loops["memory-embedding"] = embedding.run
         yield Remembering(loops, embedder, caps)
 

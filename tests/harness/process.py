@@ -10,8 +10,8 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator
-from multiprocessing.process import parent_process
+from collections.abc import AsyncGenerator, Callable
+from multiprocessing.process import BaseProcess, parent_process
 from pathlib import Path
 from typing import Any, Final
 
@@ -145,6 +145,14 @@ async def open_processes(stage: Stage, folder: Path) -> AsyncGenerator[Processes
     finally:
         for process in processes.all:
             process.close()
+
+
+async def fork(target: Callable[..., None], *args: object) -> BaseProcess:
+    """A process of the warm one's that runs `target`, a function of a module, and ends when that does."""
+    await asyncio.to_thread(_warm_up)
+    process = _forks.Process(target=target, args=args, daemon=True)
+    process.start()
+    return process
 
 
 def environment(settings: Settings) -> dict[str, str]:

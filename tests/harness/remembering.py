@@ -1,7 +1,7 @@
 """The memory workers on their own, against the loopback model: no Discord, no waiting."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -21,6 +21,8 @@ from memory.extraction import SCHEMA_NAME
 from memory.owners import Caps
 from sandbox.model import ChatRequest, Completion, Model, say, say_json
 from tests.harness.told import Talk
+
+DIMENSIONS = 64
 
 Entry = dict[str, Any]
 Extract = Callable[[Mapping[str, Any]], Sequence[Entry] | dict[str, Any]]
@@ -130,16 +132,38 @@ class Mind:
                 Ledger(self.ai_events.note),
                 lambda: asyncpg.connect(self.database_url),
                 batch=batch,
-                poll_s=0.05,
+                pace=Pace(0, 0, 0.05),
             )
         finally:
             await embedder.aclose()
 
 
 @asynccontextmanager
-async def open_mind(database_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Mind]:
+async def workers(
+    pool: asyncpg.Pool, database_url: str, model_url: str, api_key: str, pace: Pace
+) -> AsyncGenerator[dict[str, Callable[[], Awaitable[None]]]]:
+    """The loops of one process's memory, by name, against a loopback model that somebody else runs."""
+    chat = OpenAIModel(base_url=model_url, api_key=api_key, model="sandbox-chat", tries=1)
+    embedder = EndpointEmbeddings(base_url=model_url, api_key=api_key, name="sandbox-embedding", dimensions=DIMENSIONS)
+    answers, ledger = ChatAnswers(chat, "sandbox-chat"), Ledger(AiEvents(pool).note)
+    try:
+        yield {
+            "reader": Reader(pool, answers, "sandbox-chat", ledger, Caps(), pace).run,
+            "summaries": Summaries(pool, answers, "sandbox-chat", ledger, every=3, pace=pace).run,
+            "embedding": Embedding(
+                pool, embedder, ledger, lambda: asyncpg.connect(database_url), batch=2, pace=pace
+            ).run,
+        }
+    finally:
+        await chat.aclose()
+        await embedder.aclose()
+
+
+@asynccontextmanager
+async def open_mind(database_url: str, pool: asyncpg.Pool, *, lease_s: float = 300.0) -> AsyncGenerator[Mind]:
     """Workers that wait for nothing: what is said is due at once."""
-    async with Model.start(embedding_dimensions=64) as model:
+    pace = Pace(0, 0, 0.05, lease_s)
+    async with Model.start(embedding_dimensions=DIMENSIONS) as model:
         chat = OpenAIModel(base_url=model.base_url, api_key=model.api_key, model=model.name, tries=1)
         try:
             answers = ChatAnswers(chat, model.name)
@@ -150,8 +174,8 @@ async def open_mind(database_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Min
                 Talk(pool),
                 model,
                 chat,
-                Reader(pool, answers, model.name, ledger, Caps(), Pace(0, 0, 0.05)),
-                Summaries(pool, answers, model.name, ledger, every=3, pace=Pace(0, 0, 0.05)),
+                Reader(pool, answers, model.name, ledger, Caps(), pace),
+                Summaries(pool, answers, model.name, ledger, every=3, pace=pace),
                 ai_events,
                 database_url,
             )
