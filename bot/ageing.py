@@ -1,4 +1,4 @@
-"""Ageing: what runs said in detail goes after some days; that they were, and what they did, stays.
+"""Ageing: what runs said in detail goes after some days; that they were, and what they did, stays. Pages of the web go.
 
 A transcript is there to resume a run and to look into what went wrong. Afterwards prompt, replies, arguments and
 results are emptied, and the audit remains: counts, codes, times, previews, the summary.
@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from memory.database import BORROW_S, Db, Pool
+from memory.web_documents import EXPIRE_DOCUMENTS_SQL
 
 log = structlog.get_logger(__name__)
 
@@ -84,6 +85,7 @@ class Ageing:
             ("transcripts", EXPIRE_RUNS_SQL, self.transcript_days),
             ("ai_events", EXPIRE_EVENTS_SQL, self.ai_event_days),
             ("token_spend", EXPIRE_SPEND_SQL, SPEND_DAYS),
+            ("web_documents", EXPIRE_DOCUMENTS_SQL, 0),  # each says when it expires
         )
         for what, statement, days in due:
             expired = 0

@@ -25,7 +25,6 @@ from bot.allowance import Budget
 from bot.answer import Answerer, Budgets
 from bot.audiences import Audiences
 from bot.backfill import Backfill
-from bot.expiry import Expiry
 from bot.gateway import Gateway, point_at
 from bot.guilds import Guilds
 from bot.health import Health
@@ -219,7 +218,6 @@ class _Parts:
     ai_events: AiEvents
     guilds: Guilds
     remembering: Remembering
-    expiry: Expiry
     ageing: Ageing
     agency: Agency
 
@@ -289,7 +287,6 @@ def _assemble(
         ai_events,
         guilds,
         remembering,
-        Expiry(pool),
         Ageing(pool, settings.transcript_days, settings.ai_event_days),
         agency,
     )
@@ -345,7 +342,6 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "ai_events": parts.ai_events.run,
         "guilds": parts.guilds.run,
         **parts.remembering.loops,
-        "expiry": parts.expiry.run,
         "ageing": parts.ageing.run,
         "cards": parts.agency.asking.run,
         "gateway": lambda: parts.gateway.serve(

@@ -15,7 +15,6 @@ MOST_TEXT: Final = 40_000
 
 MOST_TITLE: Final = 300
 MOST_URL: Final = 2_000
-EXPIRED_AT_ONCE: Final = 500
 
 _PORTS: Final = {"http": 80, "https": 443}
 _TRACKING: Final = ("utm_", "gclid=", "fbclid=", "msclkid=")
@@ -89,13 +88,15 @@ SELECT url, title, content, fetched_at FROM web_documents
 WHERE space_id = $1 AND url = ANY($2::text[]) AND expires_at > now()
 """
 
-# Forget what has expired, oldest first, a bounded number at a time.
-EXPIRE_SQL: Final = """
-DELETE FROM web_documents USING (
-    SELECT space_id, url FROM web_documents WHERE expires_at <= now()
-    ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
-) AS old
-WHERE web_documents.space_id = old.space_id AND web_documents.url = old.url
+# Drop the pages that expired so many days ago, oldest first.
+EXPIRE_DOCUMENTS_SQL: Final = """
+WITH dropped AS (
+    DELETE FROM web_documents WHERE (space_id, url) IN (
+        SELECT space_id, url FROM web_documents
+        WHERE expires_at <= now() - make_interval(days => $1) ORDER BY expires_at LIMIT $2)
+    RETURNING 1
+)
+SELECT count(*) FROM dropped
 """
 
 
@@ -119,8 +120,3 @@ async def kept(db: Db, space_id: SpaceId, urls: Sequence[str]) -> dict[str, WebD
     if not urls:
         return {}
     return {row["url"]: WebDocument(*row) for row in await db.fetch(KEPT_SQL, space_id, list(urls))}
-
-
-async def expire(db: Db) -> int:
-    """Forget at most EXPIRED_AT_ONCE expired pages of all spaces; how many there were."""
-    return int((await db.execute(EXPIRE_SQL, EXPIRED_AT_ONCE)).rpartition(" ")[2])

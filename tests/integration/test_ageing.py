@@ -43,13 +43,18 @@ async def test_a_transcript_expires_and_its_audit_stays(stage: Stage) -> None:
     )
 
 
-@pytest.mark.parametrize(("table", "old", "young"), [("ai_events", 91, 89), ("token_spend", 41, 39)])
+@pytest.mark.parametrize(
+    ("table", "old", "young"), [("ai_events", 91, 89), ("token_spend", 41, 39), ("web_documents", 31, 29)]
+)
 async def test_old_rows_go_batch_by_batch(pool: asyncpg.Pool, table: str, old: int, young: int) -> None:
     """More than one batch of them; the young ones stay."""
     made = {
         "ai_events": "INSERT INTO ai_events (space_id, purpose, model, status, asked_at, took_ms) "
         "SELECT 1, 'answer', 'm', 'ok', now() - make_interval(days => $1), 1 FROM generate_series(1, $2)",
         "token_spend": "INSERT INTO token_spend SELECT 1, (now() AT TIME ZONE 'UTC')::date - $1::int, n, 1 "
+        "FROM generate_series(1, $2) n",
+        "web_documents": "INSERT INTO web_documents (space_id, url, title, content, digest, fetched_at, expires_at) "
+        "SELECT 1, $1::int || chr(47) || n, '', '', '', now(), now() + make_interval(days => 30 - $1) "
         "FROM generate_series(1, $2) n",
     }[table]
     await pool.execute(made, old, BATCH + 7)

@@ -9,9 +9,10 @@ from dirty_equals import IsNow
 from pydantic import SecretStr
 
 from bot import research
+from bot.ageing import Ageing
 from bot.research import Research, SpaceResearch
 from memory.ids import SpaceId
-from memory.web_documents import MOST_TEXT, expire
+from memory.web_documents import MOST_TEXT
 from sandbox.web import (
     Page,
     Web,
@@ -113,10 +114,11 @@ async def test_what_is_kept_is_kept_for_a_space_and_a_time(web: Web, opened: Spa
     web.pages[:] = [Page(ATLAS.url, "Atlas", "", "Atlas in short", readable=False)]
     other = Research(pool, api_url=web.api_url, api_key=SecretStr(web.api_key), keep_days=30).of(SpaceId(2))
     assert not (await other.search("atlas", limit=1))[0].is_read
-    assert await expire(pool) == 0
+    await Ageing(pool, 14, 90).sweep()
+    assert len(await rows(pool)) == 1
     await pool.execute("UPDATE web_documents SET expires_at = now()")
     assert not (await opened.search("atlas", limit=1))[0].is_read
-    assert await expire(pool) == 1
+    await Ageing(pool, 14, 90).sweep()
     assert await rows(pool) == []
 
 
