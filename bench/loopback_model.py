@@ -1,18 +1,35 @@
-"""`python -m bench.loopback_model`: a model that answers every request at once, as a process of its own."""
+"""`python -m bench.loopback_model`: a model that answers every request at once, as a process of its own.
+
+Asked for `steps=2 calls=8 tool=look`, it first makes so many steps with so many calls.
+"""
 
 import asyncio
+import re
 import sys
+from typing import Final
 
 from bench.children import until_stdin_closes
-from sandbox.model import Model, say
+from sandbox.model import ChatRequest, Completion, Model, call, calls, say
 
-ANSWER = "Ravens remember faces for years, and hold a grudge against those who wronged them."
+ANSWER: Final = "Ravens remember faces for years, and hold a grudge against those who wronged them."
+_ASKED: Final = re.compile(r"steps=(\d+) calls=(\d+) tool=(\w+)")
+
+
+def reply(request: ChatRequest) -> Completion:
+    """The next step that was asked for, or the answer."""
+    asked = _ASKED.search(request.last_user_text)
+    if asked is None:
+        return say(ANSWER)
+    made = sum(bool(message.tool_calls) for message in request.messages)
+    if made >= int(asked[1]):
+        return say(ANSWER)
+    return calls(*[call(asked[3], n=made * 1_000 + number) for number in range(int(asked[2]))])
 
 
 async def main() -> None:
     """Print the base URL and the key, then serve until standard input closes."""
     async with Model.start(name="bench", keep_requests=1, check_at_exit=False) as model:
-        model.default(say(ANSWER))
+        model.default(reply)
         sys.stdout.write(f"{model.base_url} {model.api_key}\n")
         sys.stdout.flush()
         await until_stdin_closes()

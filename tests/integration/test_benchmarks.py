@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bench import journal, roundtrip, start
+from bench import journal, loop, roundtrip, start
 from bench.ground import Ground
 
 JOURNAL = {
@@ -32,6 +32,13 @@ ROUNDTRIP = {
     "turns_per_s_50",
     "bare_turns_per_s_50",
 }
+LOOP = {
+    *(f"{name}_ms_{calls}" for name in ("overhead", "step", "bare_step") for calls in (0, 1, 8)),
+    "write_ms",
+    "parallel_ratio",
+    "statements_per_run",
+    "bytes_per_run",
+}
 START = {"ready_s", "rss_mb", "ready_ratio", "rss_ratio", "bare_ready_s", "bare_rss_mb"}
 
 
@@ -40,6 +47,15 @@ async def test_journal(database_url: str, redis_url: str) -> None:
     size = journal.Size(rounds=1, events=150, plain_events=40, warm_up=20, paced_s=0.2)
     figures = await journal.measure(Ground(database_url, redis_url), size)
     _check(figures, JOURNAL, journal.TARGETS)
+
+
+async def test_loop(database_url: str, redis_url: str) -> None:
+    """Both sides make the same calls; what a run costs PostgreSQL is counted, and does not depend on the machine."""
+    size = loop.Size(warm_up=0, rounds=1, steps=2, slow_rounds=1)
+    figures = await loop.measure(Ground(database_url, redis_url), size)
+    _check(figures, LOOP, loop.TARGETS)
+    assert figures["statements_per_run"] == 9
+    assert figures["bytes_per_run"] < 5_000
 
 
 @pytest.mark.long

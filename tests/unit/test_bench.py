@@ -10,7 +10,7 @@ from bench.figures import at_least, at_most, median, percentile, table, write
 from bench.traffic import ME, Traffic
 from bot.events import read
 
-MODULES = ("journal", "roundtrip", "start", "bare_bot", "loopback_model")
+MODULES = ("journal", "loop", "roundtrip", "start", "bare_bot", "loopback_model")
 
 
 @pytest.mark.parametrize("name", MODULES)
