@@ -4,6 +4,7 @@ MemoryFault
 ├── ScopeMissing      (developer) a statement that does not carry its scope
 ├── SchemaFault       (operator) the database is not what this version needs
 ├── MemoryRefused     (member, model) a write that memory does not take (I16)
+├── RecallRefused     (member, model) a search that cannot be made as it stands
 ├── LeaseGone         (worker) somebody else has the job: write nothing more (I14)
 └── ModelTrouble      a model gave nothing that can be used
     ├── ModelAway         (wait) it could not be reached, was busy, or does not serve us; trying later may help
@@ -36,6 +37,15 @@ class MemoryRefused(MemoryFault):
     Codes: empty, too_long, unknown_kind, unknown_scope, bad_key, bad_importance, secret, not_yours, not_found, gone,
     cap_reached, rate_limited; and of what was extracted also forgotten, outdated, told_by_hand.
     """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class RecallRefused(MemoryFault):
+    """A search that cannot be made as it stands: `blank` or `too_long`. `message` is one sentence for the model."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")

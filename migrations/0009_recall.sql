@@ -21,19 +21,20 @@ AS $$
     GROUP BY found.term
 $$;
 
--- Which active memory has which term how often; size is the memory's number of terms. By space first, so that neither
--- finding nor counting ever looks at another space.
+-- Which active memory has which term how often; size is the memory's number of terms, place_id where it was said,
+-- member_id whose it is if it is a member's. By space first, so that neither finding nor counting ever looks at another
+-- space; the rest stands here too, so that who may see it is known before any memory is read.
 CREATE TABLE memory_postings (
     space_id   bigint NOT NULL,
-    term       text NOT NULL,
+    term       text COLLATE "C" NOT NULL,
     memory_id  bigint NOT NULL REFERENCES memory_items ON DELETE CASCADE,
+    place_id   bigint NOT NULL,
+    member_id  bigint,
     times      integer NOT NULL,
     size       integer NOT NULL,
     PRIMARY KEY (space_id, term, memory_id)
 );
 CREATE INDEX memory_postings_memory ON memory_postings (memory_id);
--- Terms of a space that are nearly like one that nobody used.
-CREATE INDEX memory_postings_like ON memory_postings USING gin (term gin_trgm_ops);
 
 -- Whatever writes a memory, its terms follow in the same transaction. The key's words count like the memory's.
 CREATE FUNCTION memory_post_terms() RETURNS trigger
@@ -45,25 +46,82 @@ BEGIN
         DELETE FROM memory_postings WHERE memory_id = NEW.memory_id;
     END IF;
     IF NEW.state = 'active' THEN
-        INSERT INTO memory_postings (space_id, term, memory_id, times, size)
-        SELECT NEW.space_id, t.term, NEW.memory_id, t.times, (sum(t.times) OVER ())::integer
+        INSERT INTO memory_postings (space_id, term, memory_id, place_id, member_id, times, size)
+        SELECT NEW.space_id, t.term, NEW.memory_id, NEW.place_id, CASE WHEN NEW.scope = 'user' THEN NEW.owner_id END,
+               t.times, (sum(t.times) OVER ())::integer
         FROM memory_terms_of(NEW.content || ' ' || coalesce(translate(NEW.key, '._', '  '), '')) AS t;
     END IF;
     RETURN NULL;
 END
 $$;
 CREATE TRIGGER memory_items_post_terms
-    AFTER INSERT OR UPDATE OF content, key, state ON memory_items
+    AFTER INSERT OR UPDATE OF space_id, scope, owner_id, place_id, content, key, state ON memory_items
     FOR EACH ROW EXECUTE FUNCTION memory_post_terms();
-INSERT INTO memory_postings (space_id, term, memory_id, times, size)
-SELECT i.space_id, t.term, i.memory_id, t.times, (sum(t.times) OVER (PARTITION BY i.memory_id))::integer
+INSERT INTO memory_postings (space_id, term, memory_id, place_id, member_id, times, size)
+SELECT i.space_id, t.term, i.memory_id, i.place_id, CASE WHEN i.scope = 'user' THEN i.owner_id END, t.times,
+       (sum(t.times) OVER (PARTITION BY i.memory_id))::integer
 FROM memory_items i
 CROSS JOIN LATERAL memory_terms_of(i.content || ' ' || coalesce(translate(i.key, '._', '  '), '')) AS t
 WHERE i.state = 'active';
 
--- Neighbours of a memory: what was said just before and after it in the same place.
+-- What was said in a place in a span of time, and just before and after a memory.
 -- squawk-ignore require-concurrent-index-creation
-CREATE INDEX memory_items_said ON memory_items (space_id, place_id, said_id) WHERE state = 'active';
+CREATE INDEX memory_items_said ON memory_items (space_id, place_id, said_id, memory_id) WHERE state = 'active';
+-- Who said something, by the first word of their name.
+-- squawk-ignore require-concurrent-index-creation
+CREATE INDEX memory_items_called ON memory_items (space_id, lower(split_part(author_name, ' ', 1)), author_id)
+    WHERE state = 'active';
 -- The vectors of one space, for an exact scan.
 -- squawk-ignore require-concurrent-index-creation
 CREATE INDEX memory_vectors_space ON memory_vectors (space_id, model_id);
+
+-- How often a memory was really relevant, at most once an hour; kept apart, so that counting rewrites no memory. settled
+-- is the count at the beginning of the UTC day of used_at: what ranking sees during that day.
+CREATE TABLE memory_uses (
+    memory_id  bigint PRIMARY KEY REFERENCES memory_items ON DELETE CASCADE,
+    space_id   bigint NOT NULL,
+    uses       integer NOT NULL DEFAULT 1,
+    settled    integer NOT NULL DEFAULT 0,
+    used_at    timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX memory_uses_space ON memory_uses (space_id);
+
+-- The ledger: each recall, how it was made, and what became of what it considered. Without anybody's words.
+CREATE TABLE recalls (
+    recall_id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    space_id        bigint NOT NULL,
+    place_id        bigint NOT NULL,
+    asker_id        bigint NOT NULL,
+    run_id          bigint,
+    cause           text NOT NULL CHECK (cause IN ('answer', 'search')),
+    mode            text NOT NULL CHECK (mode IN ('hybrid', 'keyword_fallback', 'none')),
+    why             text,
+    iterative_scan  text NOT NULL CHECK (iterative_scan IN ('off', 'applied', 'unavailable')),
+    scan_why        text,
+    considered      integer NOT NULL,
+    selected        integer NOT NULL,
+    left_out        jsonb NOT NULL DEFAULT '{}',
+    saved_tokens    integer NOT NULL,
+    underfilled     boolean NOT NULL,
+    made_at         timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX recalls_made ON recalls (made_at);
+CREATE INDEX recalls_place ON recalls (space_id, place_id, recall_id);
+CREATE INDEX recalls_run ON recalls (run_id);
+CREATE INDEX recalls_asker ON recalls (space_id, asker_id);
+
+-- What a recall surfaced: scores are null where it was made without vectors. referenced_at: an answer cited it.
+CREATE TABLE recall_items (
+    recall_id      bigint NOT NULL REFERENCES recalls ON DELETE CASCADE,
+    rank           integer NOT NULL,
+    space_id       bigint NOT NULL,
+    memory_id      bigint NOT NULL REFERENCES memory_items ON DELETE CASCADE,
+    version        integer NOT NULL,
+    reason         text NOT NULL CHECK (reason IN ('semantic', 'keyword', 'both', 'keyword_fallback', 'unscored')),
+    score          real,
+    cosine         real,
+    tokens         integer NOT NULL,
+    referenced_at  timestamptz,
+    PRIMARY KEY (recall_id, rank)
+);
+CREATE INDEX recall_items_memory ON recall_items (memory_id);

@@ -1,0 +1,310 @@
+"""Recall: the few memories that a message calls for, for the eyes that can read its place, and how they were found.
+
+    read the question -> its vector, and what there is here (side by side) -> candidates (one statement)
+    -> order -> one hop along links -> selection -> ledger
+
+No model stands in the way but the one that makes the question's vector, and that has a deadline: without it, words find
+what they can in the same scope, and the ledger says so (I9).
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+import orjson
+
+from memory.candidates import ANYTHING, Around, Looked, Query, ScanMode, Wanted, find, look_around
+from memory.candidates import Pool as Found
+from memory.database import BORROW_S, Borrowed, Connection, Pool
+from memory.embedding import literal
+from memory.errors import ModelTrouble, RecallRefused
+from memory.hops import Hop, hops_from
+from memory.ids import RunId, UserId
+from memory.places import SHOWN_PLACES
+from memory.ports import Embedder
+from memory.questions import QUESTION_CHARS, Read, read, words_of
+from memory.ranking import Bearings, Floors, Ranked, floors_of, rank
+from memory.scope import Scope, fetch_scoped
+from memory.selection import Limits, Selected, pool_of, select, tokens_of
+from memory.uses import Uses
+
+QUERY_S: Final = 2.0
+"""Seconds that a question's vector may take; an answer does not wait longer for it."""
+
+Mode = Literal["hybrid", "keyword_fallback", "none"]
+"""With vectors; by words because there were none; or not at all, since the message asks nothing of memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who asks what, where. Made from the event, never from what a model says (I6), but for `text` of a search.
+
+    `about`: what the conversation was about, for a message that is vague. `shown`: texts that the model sees anyway.
+    A `search` was asked for in so many words: whatever it says is looked for. `most`: items, if not as many as usual.
+    """
+
+    scope: Scope
+    asker: UserId
+    text: str
+    about: str = ""
+    shown: Sequence[str] = ()
+    wanted: Wanted = ANYTHING
+    run_id: RunId | None = None
+    cause: Literal["answer", "search"] = "answer"
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was recalled, in its order, and how (see recalls in the schema). `why`: why it is not hybrid, or empty."""
+
+    recall_id: int
+    items: tuple[Ranked, ...]
+    hops: Mapping[int, Hop]
+    mode: Mode
+    why: str | None
+    scan: ScanMode
+    considered: int
+    left_out: Mapping[str, int]
+    underfilled: bool
+
+
+class Recall:
+    """The one door to durable memory. Shared by all turns of a process."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        embedder: Embedder | None,
+        *,
+        limits: Limits | None = None,
+        floors: Floors | None = None,
+        query_s: float = QUERY_S,
+        uses: Uses | None = None,
+    ) -> None:
+        self._pool = pool
+        self._embedder = embedder
+        self._limits = limits or Limits()
+        self._floors = floors or floors_of(embedder.name if embedder is not None else "")
+        self._query_s = query_s
+        self._uses = uses
+
+    async def answer(self, asking: Asking) -> Recalled:
+        """What the message calls for. Raises RecallRefused for a search that is blank or too long, before anything
+        is embedded; what an answer looks for by itself is shortened."""
+        if asking.cause == "search":
+            require_query(asking.text)
+        now = datetime.now(UTC)
+        question = read(asking.text, now, about=asking.about)
+        if question.sort == "small_talk" and asking.cause == "answer":
+            return await self._note(asking, _Made("none", "small_talk"))
+        vector, around, trouble = await self._prepare(asking.scope, question)
+        return await self._recall(asking, question, vector, around, trouble, now)
+
+    async def _prepare(self, scope: Scope, question: Read) -> tuple[str | None, Around, str | None]:
+        """The question's vector as text, what there is around, and why there is no vector."""
+        model = None if self._embedder is None else (self._embedder.name, self._embedder.dimensions)
+        embedding = asyncio.create_task(self._vector(question.text))
+        try:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
+                around = await look_around(conn, scope, question.words, model=model)
+            vector, trouble = await embedding
+        finally:
+            embedding.cancel()
+        if trouble is None and around.model_id is None:
+            return None, around, "nothing_embedded"
+        return vector, around, trouble
+
+    async def _vector(self, text: str) -> tuple[str | None, str | None]:
+        if self._embedder is None:
+            return None, "no_embedding_model"
+        try:
+            async with asyncio.timeout(self._query_s):
+                vector = await self._embedder.embed_query(text, within_s=self._query_s)
+        except TimeoutError:
+            return None, "timeout"
+        except ModelTrouble as trouble:
+            return None, trouble.code
+        if len(vector) != self._embedder.dimensions:
+            return None, "wrong_dimension"
+        return literal(vector), None
+
+    async def _recall(
+        self, asking: Asking, question: Read, vector: str | None, around: Around, trouble: str | None, now: datetime
+    ) -> Recalled:
+        looked = Looked(
+            asking.asker,
+            _without_names(question, around),
+            tuple({*around.members, *question.mentioned, *filter(None, (asking.wanted.person,))}),
+            question.span,
+            asking.wanted,
+        )
+        query = None
+        if vector is not None and around.model_id is not None and self._embedder is not None:
+            query = Query(around.model_id, self._embedder.dimensions, vector)
+        limits = self._limits if asking.most is None else replace(self._limits, items=asking.most)
+        authors = {*around.members, *question.mentioned}
+        bearings = Bearings(now.date(), authors, question.span, question.only_span)
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            found = await find(conn, asking.scope, looked, query, around)
+            ranked = rank(found.candidates, bearings, self._floors)
+            hops = await hops_from(conn, asking.scope, looked, ranked)
+            ranked = _with_hops(ranked, hops)
+            best = pool_of(ranked, limits)
+            alike = await _alike(conn, asking.scope, best, around.model_id if query else None)
+        seen = {each.candidate.memory_id for each in best if is_shown(each.candidate.content, asking.shown)}
+        selected = select(ranked, seen, alike, self._floors, limits)
+        made = _Made(
+            "hybrid" if query else "keyword_fallback",
+            trouble if ranked or trouble else "nothing_relevant" if found.candidates else "nothing_found",
+            found,
+            selected,
+            {
+                each.candidate.memory_id: hops[each.candidate.memory_id]
+                for each in selected.chosen
+                if each.candidate.memory_id in hops
+            },
+            len(selected.chosen) < limits.items,
+        )
+        if self._uses is not None and query is not None:
+            self._uses.note(
+                [
+                    each.candidate.memory_id
+                    for each in selected.chosen
+                    if (each.candidate.cosine or 0.0) >= self._floors.used
+                ]
+            )
+        return await self._note(asking, made)
+
+    async def _note(self, asking: Asking, made: "_Made") -> Recalled:
+        items = made.selected.chosen if made.selected else ()
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            recall_id = await conn.fetchval(
+                NOTE_RECALL_SQL,
+                asking.scope.space_id,
+                asking.scope.place_id,
+                asking.asker,
+                asking.run_id,
+                asking.cause,
+                made.mode,
+                made.why,
+                made.found.scan if made.found else "off",
+                made.found.scan_why if made.found else None,
+                len(made.found.candidates) if made.found else 0,
+                orjson.dumps(dict(made.selected.left_out)).decode() if made.selected else "{}",
+                made.selected.saved_tokens if made.selected else 0,
+                made.underfilled,
+                [each.candidate.memory_id for each in items],
+                [each.candidate.version for each in items],
+                [each.reason for each in items],
+                [None if made.mode == "keyword_fallback" else each.score for each in items],
+                [None if made.mode == "keyword_fallback" else each.candidate.cosine for each in items],
+                [tokens_of(each) for each in items],
+            )
+        return Recalled(
+            recall_id,
+            items,
+            made.hops or {},
+            made.mode,
+            made.why,
+            made.found.scan if made.found else "off",
+            len(made.found.candidates) if made.found else 0,
+            dict[str, int](made.selected.left_out) if made.selected else {},
+            made.underfilled,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    mode: Mode
+    why: str | None
+    found: Found | None = None
+    selected: Selected | None = None
+    hops: Mapping[int, Hop] | None = None
+    underfilled: bool = True
+
+
+def require_query(text: str) -> None:
+    """Raises RecallRefused (blank, too_long) for a search that cannot be made as it stands."""
+    if not any(each.isalnum() for each in text):
+        raise RecallRefused("blank", "There are no words to search for; nothing was searched.")
+    if len(text) > QUESTION_CHARS:
+        raise RecallRefused(
+            "too_long", f"A search has at most {QUESTION_CHARS} characters, and this has {len(text)}; ask shorter."
+        )
+
+
+def _without_names(question: Read, around: Around) -> str:
+    """The words to look for: a name says who, which the order knows; only alone it is what is looked for."""
+    kept = [word for word in question.text.split() if not set(words_of(word)) & set(around.names)]
+    rest = " ".join(kept)
+    return rest if any(len(word) > 3 for word in words_of(rest)) else question.text
+
+
+def is_shown(content: str, shown: Collection[str]) -> bool:
+    """Whether all that a memory says stands in one of the texts that the model sees anyway."""
+    words = set(words_of(content))
+    return len(words) > 2 and any(words <= set(words_of(text)) for text in shown)
+
+
+def _with_hops(ranked: Sequence[Ranked], hops: Mapping[int, Hop]) -> tuple[Ranked, ...]:
+    known = {each.candidate.memory_id for each in ranked}
+    more = [hop.ranked for memory_id, hop in hops.items() if memory_id not in known]
+    return tuple(
+        sorted([*ranked, *more], key=lambda each: (-each.score, -each.candidate.said_id, each.candidate.memory_id))
+    )
+
+
+# How like each other the best candidates are, pair by pair.
+ALIKE_SQL: Final = f"""
+WITH {SHOWN_PLACES}, v AS MATERIALIZED (
+    SELECT v.memory_id, v.embedding FROM memory_vectors v JOIN memory_items i USING (memory_id, version)
+    WHERE v.space_id = $1 AND v.memory_id = ANY($3::bigint[]) AND v.model_id = $4
+      AND i.place_id IN (SELECT place_id FROM shown_places)
+)
+SELECT a.memory_id AS one, b.memory_id AS other, (1 - (a.embedding <=> b.embedding))::float8 AS cosine
+FROM v a JOIN v b ON a.memory_id < b.memory_id
+"""
+
+
+async def _alike(
+    conn: Borrowed | Connection, scope: Scope, best: Sequence[Ranked], model_id: int | None
+) -> Mapping[tuple[int, int], float]:
+    if model_id is None or len(best) < 2:
+        return {}
+    ids = [each.candidate.memory_id for each in best]
+    rows = await fetch_scoped(conn, ALIKE_SQL, scope, ids, model_id)
+    return {(row["one"], row["other"]): row["cosine"] for row in rows}
+
+
+# Write down a recall and what it surfaced.
+NOTE_RECALL_SQL: Final = """
+WITH noted AS (
+    INSERT INTO recalls (space_id, place_id, asker_id, run_id, cause, mode, why, iterative_scan, scan_why, considered,
+                         selected, left_out, saved_tokens, underfilled)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, cardinality($14::bigint[]), $11::jsonb, $12, $13)
+    RETURNING recall_id, space_id
+), items AS (
+    INSERT INTO recall_items (recall_id, rank, space_id, memory_id, version, reason, score, cosine, tokens)
+    SELECT recall_id, t.rank, space_id, t.memory_id, t.version, t.reason, t.score, t.cosine, t.tokens
+    FROM noted CROSS JOIN unnest($14::bigint[], $15::int[], $16::text[], $17::float8[], $18::float8[], $19::int[])
+        WITH ORDINALITY AS t (memory_id, version, reason, score, cosine, tokens, rank)
+    -- Somebody's memories may have been erased meanwhile.
+    WHERE t.memory_id IN (SELECT memory_id FROM memory_items i WHERE i.memory_id = ANY($14::bigint[]))
+)
+SELECT recall_id FROM noted
+"""
+
+# An answer cited memories: only those that a recall of its run surfaced count.
+REFERENCED_SQL: Final = """
+UPDATE recall_items i SET referenced_at = now()
+WHERE i.recall_id IN (SELECT recall_id FROM recalls WHERE space_id = $1 AND place_id = $2 AND run_id = $3)
+  AND i.memory_id = ANY($4::bigint[]) AND i.referenced_at IS NULL
+"""
+
+
+async def note_references(conn: Borrowed | Connection, scope: Scope, run_id: RunId, memory_ids: Sequence[int]) -> None:
+    """Record which memories an answer cited. It never feeds the order."""
+    await fetch_scoped(conn, REFERENCED_SQL, scope, run_id, list(memory_ids))
