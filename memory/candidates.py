@@ -20,6 +20,7 @@ from typing import Final, Literal
 from asyncpg import Record
 
 from memory.database import Borrowed, Connection
+from memory.embedding import BESIDE_MS
 from memory.ids import MessageId, PlaceId, UserId
 from memory.kinds import Kind, MemoryScope
 from memory.places import SHOWN_PLACES
@@ -34,9 +35,6 @@ MOST_POSTINGS: Final = 4_000
 """Postings that a question reads, the rarest terms first: a term of which there are more in the space finds nothing."""
 
 MOST_COUNTED: Final = 20_000
-BESIDE_MS: Final = 2 * 3_600_000
-"""Two memories of a place are neighbours where no more than this lies between their messages."""
-
 EXACT_MOST: Final = 10_000
 """Vectors of a space that are compared one by one: up to here that is quicker than the index, and never misses one."""
 
@@ -205,10 +203,10 @@ by_vector AS MATERIALIZED (
     ORDER BY v.embedding::halfvec(SIZE) <=> $15::halfvec(SIZE) LIMIT $16
 )"""
 
-_BESIDE = """
-SELECT n.memory_id FROM memory_items n
+_BESIDE = """(
+        SELECT n.memory_id FROM memory_items n
         WHERE n.space_id = $1 AND n.place_id = i.place_id AND n.state = 'active' AND {bounds} AND {ours}
-        ORDER BY n.said_id {way}, n.memory_id {way} LIMIT 1"""
+        ORDER BY n.said_id {way}, n.memory_id {way} LIMIT 1)"""
 _BEFORE = _BESIDE.format(
     bounds=f"""(n.said_id, n.memory_id) < (i.said_id, i.memory_id)
           AND n.said_id >= i.said_id - ({BESIDE_MS}::bigint << 22)""",
@@ -224,7 +222,7 @@ _AFTER = _BESIDE.format(
 
 _ALL = f"""
 edges AS MATERIALIZED (
-    SELECT p.memory_id, ({_BEFORE}) AS before_id, ({_AFTER}) AS after_id
+    SELECT p.memory_id, {_BEFORE} AS before_id, {_AFTER} AS after_id
     FROM pool p JOIN memory_items i ON i.memory_id = p.memory_id
 ), together AS (
     SELECT memory_id FROM pool
@@ -259,13 +257,11 @@ BY_WORDS_SQL: Final = f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {_POOL.format(
 # Candidates by words, and by all vectors of the space.
 BY_SCAN_SQL: Final = f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {_EXACT}, {_POOL_WITH_VECTORS}, {_TAIL_WITH_VECTORS}"
 
-# Candidates by words, and by the vectors that the model's index leads to; MODEL and SIZE are the model's, as numbers.
-_BY_INDEX = f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {_INDEXED}, {_POOL_WITH_VECTORS}, {_TAIL_WITH_VECTORS}"
-
 
 def by_index_sql(model_id: int, dimensions: int) -> str:
     """Candidates by words, and by the vectors that this model's index leads to."""
-    return _BY_INDEX.replace("MODEL", str(int(model_id))).replace("SIZE", str(int(dimensions)))
+    vectors = _INDEXED.replace("MODEL", str(int(model_id))).replace("SIZE", str(int(dimensions)))
+    return f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {vectors}, {_POOL_WITH_VECTORS}, {_TAIL_WITH_VECTORS}"
 
 
 @dataclass(frozen=True, slots=True)

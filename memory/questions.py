@@ -86,7 +86,7 @@ _SPANS: Final = re.compile(
     rf"|\b(?P<dom>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<dom_month>{_BY_NAME})\b(?:,?\s+(?P<dom_year>(?:19|20)\d\d))?"
     rf"|\b(?P<mdo_month>{_BY_NAME})\s+(?P<mdo>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)(?:,?\s+(?P<mdo_year>(?:19|20)\d\d))?"
     rf"|\b(?P<named>{_BY_NAME})\b,?\s+(?P<named_year>(?:19|20)\d\d)\b"
-    rf"|\b(?:{_IN})\s+(?P<bare>{_BY_NAME})\b"
+    rf"|\b(?:{_IN})\s+(?P<bare>{_BY_NAME})\b(?!,?\s+\d)"
     r"|(?:(?P<cjk_year>(?:19|20)\d\d)年)?(?P<cjk>\d{1,2})(?:月|월)"
     r"|\b(?P<ago>\d{1,3}|a|an|one|two|three|four|five|six)\s+(?P<unit>day|week|month|year)s?\s+ago\b"
     rf"|\b(?:{_IN})\s+(?P<year>(?:19|20)\d\d)\b|\b(?P<year_ends>(?:19|20)\d\d)\b(?=\s*\?|年)",
@@ -125,7 +125,7 @@ def read(message: str, now: datetime, *, about: str = "") -> Read:
     content = [word for word in said if word not in _CHAT and word not in _POINTING]
     asks = _ASKING.search(own) is not None
     sort: Sort = "plain" if content or span or mentioned else "vague" if asks and about.strip() else "small_talk"
-    text = own if sort == "plain" else shortened(f"{own}\n{_MARKUP.sub(' ', about)}")
+    text = shortened(_MARKUP.sub(" ", about)) if sort == "vague" else own
     return Read(sort, text, tuple(words_of(text)), mentioned, span, span is not None and not content and not mentioned)
 
 
@@ -162,7 +162,7 @@ def _days(found: re.Match[str], today: date) -> tuple[date, date] | None:
             case {"since": since, "until": until}:
                 return date.fromisoformat(since), date.fromisoformat(until)
             case {"day": day}:
-                return (date.fromisoformat(day),) * 2
+                return _one(date.fromisoformat(day))
             case {"month": month}:
                 return _month(int(month[:4]), int(month[5:]))
             case {"dom": day, "dom_month": name}:
@@ -196,10 +196,13 @@ def _past_month(month: int, today: date) -> tuple[date, date]:
 
 def _day(year: str | None, month: int, day: int, today: date) -> tuple[date, date]:
     if year:
-        return (date(int(year), month, day),) * 2
+        return _one(date(int(year), month, day))
     found = date(today.year, month, day)
-    last = found if found <= today else date(today.year - 1, month, day)
-    return last, last
+    return _one(found if found <= today else date(today.year - 1, month, day))
+
+
+def _one(day: date) -> tuple[date, date]:
+    return day, day
 
 
 def _ago(number: int, unit: int, today: date) -> tuple[date, date]:

@@ -27,7 +27,7 @@ from memory.ports import Embedder
 from memory.questions import QUESTION_CHARS, Read, read, words_of
 from memory.ranking import Bearings, Floors, Ranked, floors_of, rank
 from memory.scope import Scope, fetch_scoped
-from memory.selection import Limits, Selected, pool_of, select, tokens_of
+from memory.selection import LeftOut, Limits, Selected, pool_of, select, tokens_of
 from memory.uses import Uses
 
 QUERY_S: Final = 2.0
@@ -67,7 +67,7 @@ class Recalled:
     why: str | None
     scan: ScanMode
     considered: int
-    left_out: Mapping[str, int]
+    left_out: Mapping[LeftOut, int]
     underfilled: bool
 
 
@@ -146,10 +146,13 @@ class Recall:
             query = Query(around.model_id, self._embedder.dimensions, vector)
         limits = self._limits if asking.most is None else replace(self._limits, items=asking.most)
         authors = {*around.members, *question.mentioned}
+        # What a conversation is about has many words, and most of them stand in no memory.
+        vague = question.sort == "vague"
+        floors = replace(self._floors, terms=self._floors.terms / 3) if vague else self._floors
         bearings = Bearings(now.date(), authors, question.span, question.only_span)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             found = await find(conn, asking.scope, looked, query, around)
-            ranked = rank(found.candidates, bearings, self._floors)
+            ranked = rank(found.candidates, bearings, floors)
             hops = await hops_from(conn, asking.scope, looked, ranked)
             ranked = _with_hops(ranked, hops)
             best = pool_of(ranked, limits)
@@ -211,7 +214,7 @@ class Recall:
             made.why,
             made.found.scan if made.found else "off",
             len(made.found.candidates) if made.found else 0,
-            dict[str, int](made.selected.left_out) if made.selected else {},
+            made.selected.left_out if made.selected else {},
             made.underfilled,
         )
 

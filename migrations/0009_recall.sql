@@ -75,6 +75,36 @@ CREATE INDEX memory_items_called ON memory_items (space_id, lower(split_part(aut
 -- squawk-ignore require-concurrent-index-creation
 CREATE INDEX memory_vectors_space ON memory_vectors (space_id, model_id);
 
+-- Memories whose vector holds words of the one before them that are gone or other now; the memory worker embeds them
+-- again. Rows are only added here, so that nobody who ends a memory waits for anybody else.
+CREATE TABLE embedding_rechecks (
+    recheck_id  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    space_id    bigint NOT NULL,
+    memory_id   bigint NOT NULL REFERENCES memory_items ON DELETE CASCADE
+);
+CREATE INDEX embedding_rechecks_memory ON embedding_rechecks (memory_id);
+CREATE FUNCTION memory_recheck_next() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, public
+AS $$
+BEGIN
+    INSERT INTO embedding_rechecks (space_id, memory_id)
+    SELECT n.space_id, n.memory_id FROM memory_items n
+    WHERE n.space_id = OLD.space_id AND n.place_id = OLD.place_id AND n.state = 'active'
+      AND (n.said_id, n.memory_id) > (OLD.said_id, OLD.memory_id)
+    ORDER BY n.said_id, n.memory_id LIMIT 1;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER memory_items_recheck_next
+    AFTER UPDATE OF state, content, place_id, said_id ON memory_items
+    FOR EACH ROW WHEN (OLD.state = 'active' AND (NEW.state <> 'active' OR NEW.content <> OLD.content))
+    EXECUTE FUNCTION memory_recheck_next();
+CREATE TRIGGER memory_items_recheck_next_of_erased
+    AFTER DELETE ON memory_items
+    FOR EACH ROW WHEN (OLD.state = 'active')
+    EXECUTE FUNCTION memory_recheck_next();
+
 -- How often a memory was really relevant, at most once an hour; kept apart, so that counting rewrites no memory. settled
 -- is the count at the beginning of the UTC day of used_at: what ranking sees during that day.
 CREATE TABLE memory_uses (

@@ -1,0 +1,109 @@
+"""Memories as members have them kept, embedded by the loopback model, and recalled through the one door."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import asyncpg
+
+from bot.ai_events import AiEvents
+from bot.remembering.embedding import Embedding
+from bot.remembering.embeddings import EndpointEmbeddings
+from bot.remembering.ledger import Ledger
+from memory.ids import PlaceId, SpaceId, UserId
+from memory.items import Draft, Target, forget, remember
+from memory.ports import Embedder
+from memory.recall import Asking, Recall, Recalled
+from memory.scope import Scope
+from sandbox.model import Model
+from tests.harness.told import Talk
+
+GUILD = SpaceId(500)
+PLACE = PlaceId(600)
+
+
+def scope(place: int = PLACE, space: int = GUILD) -> Scope:
+    """A place of a space."""
+    return Scope(SpaceId(space), PlaceId(place))
+
+
+def contents(recalled: Recalled) -> list[str]:
+    """The words of what was recalled, in its order."""
+    return [each.candidate.content for each in recalled.items]
+
+
+@dataclass
+class Shelf:
+    """What is remembered. `model` is the loopback's, to be scripted; `embedder` speaks to it."""
+
+    pool: asyncpg.Pool
+    model: Model
+    embedder: EndpointEmbeddings
+    worker: Embedding
+    said: int = 0
+
+    async def keeps(self, user: int, content: str, key: str | None = None, **more: Any) -> int:
+        """A member says something and has it kept; gives the memory's id. `at`: when; `place`, `space`: where."""
+        where = scope(more.pop("place", PLACE), more.pop("space", GUILD))
+        self.said += 1
+        talk = Talk(self.pool, where, _count=self.said)
+        words, name, at = more.pop("message", content), more.pop("name", None), more.pop("at", None)
+        message = await talk.says(user, words, name=name, at=at)
+        author = talk.author(user, message, governs=more.get("scope", "user") != "user")
+        author = replace(author, name=name or author.name)
+        async with self.pool.acquire() as conn, conn.transaction():
+            made = await remember(conn, author, Draft(content, more.pop("kind", "fact"), key, **more))
+        return made.memory_id
+
+    async def forgets(self, user: int, memory_id: int) -> None:
+        """Its owner has a memory forgotten."""
+        async with self.pool.acquire() as conn, conn.transaction():
+            await forget(conn, Talk(self.pool).author(user), Target(memory_id))
+
+    async def embeds(self) -> None:
+        """Everything that waits gets its vector."""
+        while await self.worker.step():
+            pass
+
+    async def message_of(self, memory_id: int) -> int:
+        """The message that a memory rests on."""
+        return int(await self.pool.fetchval("SELECT message_id FROM memory_evidence WHERE memory_id = $1", memory_id))
+
+    async def asks(
+        self,
+        user: int,
+        text: str,
+        *,
+        place: int = PLACE,
+        space: int = GUILD,
+        embedder: Embedder | str | None = "loopback",
+        shown: Sequence[str] = (),
+        about: str = "",
+        **more: Any,
+    ) -> Recalled:
+        """A member says something, and what memory has for it."""
+        using = self.embedder if isinstance(embedder, str) else embedder
+        recall = Recall(self.pool, using, query_s=more.pop("query_s", 5.0))
+        return await recall.answer(Asking(scope(place, space), UserId(user), text, shown=shown, about=about, **more))
+
+
+@asynccontextmanager
+async def open_shelf(database_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Shelf]:
+    """An empty memory with a loopback model of 256 dimensions."""
+    async with Model.start(embedding_dimensions=256) as model:
+        embedder = EndpointEmbeddings(
+            base_url=model.base_url, api_key=model.api_key, name=model.embedding_name, dimensions=256
+        )
+        try:
+            worker = Embedding(
+                pool,
+                embedder,
+                Ledger(AiEvents(pool).note),
+                lambda: asyncpg.connect(database_url),
+                batch=64,
+                poll_s=0.05,
+            )
+            yield Shelf(pool, model, embedder, worker)
+        finally:
+            await embedder.aclose()
