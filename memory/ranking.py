@@ -30,7 +30,7 @@ class Weights:
     cosine: float = 1.0
     before: float = 0.25
     after: float = 0.25
-    author: float = 0.15
+    author: float = 0.4
     span: float = 0.4
 
 
