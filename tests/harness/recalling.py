@@ -11,6 +11,7 @@ from bot.ai_events import AiEvents
 from bot.remembering.embedding import Embedding
 from bot.remembering.embeddings import EndpointEmbeddings
 from bot.remembering.ledger import Ledger
+from bot.remembering.pace import Pace
 from memory.ids import PlaceId, SpaceId, UserId
 from memory.items import Draft, Target, forget, remember
 from memory.ports import Embedder
@@ -102,7 +103,7 @@ async def open_shelf(database_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Sh
                 Ledger(AiEvents(pool).note),
                 lambda: asyncpg.connect(database_url),
                 batch=64,
-                poll_s=0.05,
+                pace=Pace(0, 0, 0.05),
             )
             yield Shelf(pool, model, embedder, worker)
         finally:
