@@ -27,6 +27,9 @@ from sandbox.page import Page, Records
 from sandbox.world import Sandbox, run_sandbox
 
 READY_WITHIN_S: Final = 60.0
+TRYING: Final = {"MUNINN_MEMORY_QUIET_S": "5"}
+"""Who tries it out sees memory at work while still there; what is set otherwise holds."""
+
 PAGE_PORT: Final = 8060
 """Where the page is, unless an option names another port; the same each time, so that the browser
 knows what was chosen there."""
@@ -158,7 +161,7 @@ async def _launch(environment: Mapping[str, str], sink: IO[bytes]) -> asyncio.su
         "run",
         # It ends when we do, also when we are killed: the pipe closes.
         "--while-stdin-open",
-        env={**os.environ, **environment, "MUNINN_LOG_FORMAT": "console", "MUNINN_HTTP_PORT": "0"},
+        env={**TRYING, **os.environ, **environment, "MUNINN_LOG_FORMAT": "console", "MUNINN_HTTP_PORT": "0"},
         stdin=asyncio.subprocess.PIPE,
         stdout=sink,
         stderr=sink,
