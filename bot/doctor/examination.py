@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
-from bot.doctor import application, database, endpoint, guilds, records, trial, valkey
+from bot.doctor import application, database, endpoint, guilds, records, remembering, trial, valkey
 from bot.doctor.findings import Finding, Group, fault, looked_at, ok, skip, warn
 from bot.doctor.visit import open_visit
 from bot.errors import ServiceFault
@@ -42,7 +42,7 @@ async def examine(settings: Settings, *, live: bool = False) -> list[Finding]:
         parts.create_task(part("redis", lambda: _redis(settings)))
         parts.create_task(part("model", lambda: endpoint.examine(settings)))
         if live:
-            parts.create_task(part("live", lambda: trial.try_model(settings)))
+            parts.create_task(part("live", lambda: _live(settings)))
     return findings
 
 
@@ -112,6 +112,7 @@ async def _examine_database(
 ) -> list[Finding]:
     found = await database.examine(conn, url)
     found += await looked_at("records.tables", lambda: records.examine(conn))
+    found += await looked_at("embeddings.model", lambda: remembering.examine(conn, settings))
     found += await looked_at("clocks.database", lambda: _database_clock(conn))
     if live:
         found += await looked_at("live.search", lambda: trial.try_search(conn))
@@ -119,6 +120,10 @@ async def _examine_database(
     if known is not None:
         found += await looked_at("records.served", lambda: _served(conn, known, settings.shard_id))
     return found
+
+
+async def _live(settings: Settings) -> list[Finding]:
+    return [*await trial.try_model(settings), *await trial.try_embedding(settings)]
 
 
 async def _served(conn: Connection, application_id: int, shard_id: int) -> list[Finding]:

@@ -10,7 +10,9 @@ from typing import Final, Literal, get_args
 import asyncpg
 
 Level = Literal["ok", "warn", "fault", "skip"]
-Group = Literal["settings", "database", "records", "redis", "model", "discord", "guilds", "clocks", "live"]
+Group = Literal[
+    "settings", "database", "records", "redis", "model", "embeddings", "discord", "guilds", "clocks", "live"
+]
 
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 

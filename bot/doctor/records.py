@@ -7,6 +7,7 @@ from asyncpg import Record
 
 from bot.doctor.findings import Finding, fault, looked_at, ok, skip, warn
 from bot.shard_lock import lock_key
+from bot.stops import STOP_SWITCH_SQL
 from memory.database import Connection
 
 GAP_OPEN_S: Final = 600
@@ -194,7 +195,22 @@ async def _receipts(conn: Connection) -> list[Finding]:
     return found or [ok("records.receipts", "Of every effect it is known whether Discord did it.")]
 
 
+async def _stopped(conn: Connection) -> list[Finding]:
+    row = await conn.fetchrow(STOP_SWITCH_SQL)
+    if row is None or not row["is_on"]:
+        return [ok("records.stopped", "The stop switch is off.")]
+    since = f"{row['changed_at']:%Y-%m-%d %H:%M} UTC"
+    return [
+        warn(
+            "records.stopped",
+            f"The stop switch is on since {since}: Muninn keeps everything and answers nobody.",
+            "Run `muninn start` when it may go on.",
+        )
+    ]
+
+
 _LOOKS: Final[Sequence[tuple[str, Callable[[Connection], Awaitable[Sequence[Finding]]]]]] = (
+    ("records.stopped", _stopped),
     ("records.gaps", _gaps),
     ("records.parked", _parked),
     ("records.waiting", _waiting),

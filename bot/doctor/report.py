@@ -15,6 +15,7 @@ TITLES: Final[dict[Group, str]] = {
     "records": "What is on record",
     "redis": "Redis or Valkey",
     "model": "Model",
+    "embeddings": "Embeddings",
     "discord": "Discord",
     "guilds": "Guilds",
     "clocks": "Clocks",

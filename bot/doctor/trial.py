@@ -1,8 +1,12 @@
-"""`--live`: the model is really asked to call a tool, and the journal is really searched. This costs a few tokens."""
+"""`--live`: the model is really asked to call a tool, a text is really embedded, and the journal is really searched.
+
+This costs a few tokens.
+"""
 
 import re
 import secrets
 import time
+from contextlib import AsyncExitStack
 from typing import Final
 
 import orjson
@@ -11,13 +15,17 @@ from agent.contracts import AssistantMessage, Message, SystemMessage, ToolMessag
 from agent.errors import ModelFault
 from agent.openai_model import OpenAIModel
 from bot.doctor.findings import Finding, fault, ok, skip
+from bot.remembering.workers import embedder_of
 from bot.settings import Settings
 from memory.database import Connection
+from memory.errors import ModelAway, QuestionRefused, WrongVectors
 from memory.ids import PlaceId, SpaceId
 from memory.scope import Scope, fetch_scoped
 from memory.search import search_words
 
 SEARCH_S: Final = 10.0
+EMBED_S: Final = 45.0
+"""Seconds for one vector, the start of the embedded model included."""
 
 _TOOL: Final = ToolSpec(
     "doctor_word",
@@ -96,6 +104,35 @@ async def _round_trip(model: OpenAIModel, within_s: float) -> Finding:
         f"The model called a tool and used its result, in {time.monotonic() - started:.1f} seconds and "
         f"{usage.prompt_tokens + usage.completion_tokens} tokens.",
     )
+
+
+async def try_embedding(settings: Settings) -> list[Finding]:
+    """One text becomes a vector of the length that the settings say."""
+    async with AsyncExitStack() as stack:
+        embedder = await embedder_of(settings, stack)
+        if embedder is None:
+            return [skip("live.embedding", "Embeddings are switched off.")]
+        started = time.monotonic()
+        try:
+            made = await embedder.embed(["Ravens remember."], within_s=EMBED_S)
+        except WrongVectors as told:
+            return [
+                fault(
+                    "live.embedding",
+                    f"The embedding model makes other vectors than the settings say: {told.message.rstrip('.')}.",
+                    "Set MUNINN_EMBEDDING_DIMENSIONS to the length that the model makes.",
+                )
+            ]
+        except (ModelAway, QuestionRefused) as told:
+            return [
+                fault(
+                    "live.embedding",
+                    f"The embedding model made no vector: {told.message.rstrip('.')}.",
+                    "Correct MUNINN_EMBEDDING_URL, _KEY and _MODEL, or set MUNINN_EMBEDDINGS=off.",
+                )
+            ]
+        took_s = time.monotonic() - started
+        return [ok("live.embedding", f"A text became {len(made.vectors[0])} numbers in {took_s:.1f} seconds.")]
 
 
 async def try_search(conn: Connection) -> list[Finding]:

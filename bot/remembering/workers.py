@@ -65,7 +65,7 @@ async def open_remembering(
             loops[f"memory-reader-{number + 1}"] = Reader(pool, answers, name, ledger, caps, pace).run
         summaries = Summaries(pool, answers, name, ledger, every=settings.summary_messages, pace=pace)
         loops["memory-summaries"] = summaries.run
-        embedder = await _embedder(settings, stack)
+        embedder = await embedder_of(settings, stack)
         if embedder is not None:
             embedding = Embedding(pool, embedder, ledger, connect, batch=settings.embedding_batch, pace=pace)
             loops["memory-embedding"] = embedding.run
@@ -77,7 +77,8 @@ def caps_of(settings: Settings) -> Caps:
     return Caps(live=settings.memory_items, writes=settings.memory_writes, window_s=HOUR_S)
 
 
-async def _embedder(settings: Settings, stack: AsyncExitStack) -> Embedder | None:
+async def embedder_of(settings: Settings, stack: AsyncExitStack) -> Embedder | None:
+    """The embedding model that the settings name, closed with `stack`; None for none. Nothing is started yet."""
     if settings.embedding_url is not None:
         key = settings.embedding_key.get_secret_value() if settings.embedding_key else None
         endpoint = EndpointEmbeddings(

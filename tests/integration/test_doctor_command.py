@@ -45,14 +45,20 @@ def _follows(request: ChatRequest) -> Completion:
 async def test_a_sound_set_up(stage: Stage, tmp_path: Path) -> None:
     """Exit code 0, JSON with stable ids and a live try; nothing is complained of and no secret is shown."""
     stage.model.default(_follows)
-    code, out, err = await muninn(stage, tmp_path, "doctor", "--json", "--live")
+    embedding = {
+        "MUNINN_EMBEDDING_URL": stage.model.base_url,
+        "MUNINN_EMBEDDING_KEY": stage.model.api_key,
+        "MUNINN_EMBEDDING_MODEL": stage.model.embedding_name,
+        "MUNINN_EMBEDDING_DIMENSIONS": str(stage.model.embedding_dimensions),
+    }
+    code, out, err = await muninn(stage, tmp_path, "doctor", "--json", "--live", **embedding)
     told = json.loads(out)
     assert (code, told["exit_code"], told["faults"], err) == (0, 0, 0, ""), out
     assert set(told) == {"exit_code", "faults", "warnings", "findings"}
     ids = {finding["id"]: finding for finding in told["findings"]}
     for name in ("database.schema", "redis.writable", "model.key", "discord.token", "guilds.speaks", "clocks.discord"):
         assert ids[name]["level"] == "ok", name
-    assert ids["live.model"]["level"] == "ok"
+    assert ids["live.model"]["level"] == ids["live.embedding"]["level"] == "ok"
     assert ids["guilds.speaks"]["subject"] == str(stage.guild.id)
     for secret in (stage.discord.token, stage.model.api_key):
         assert secret not in out

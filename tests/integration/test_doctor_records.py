@@ -2,9 +2,11 @@
 
 import asyncpg
 
-from bot.doctor import records, trial
+from bot.doctor import records, remembering, trial
 from bot.doctor.findings import Finding
+from bot.settings import Settings
 from bot.shard_lock import ShardLock, lock_key
+from bot.stops import switch_stop
 from tests.harness.diagnosis import assert_plain, named
 from tests.harness.stage import Stage
 
@@ -84,6 +86,42 @@ async def test_effects_that_nobody_knows_of(database_url: str, pool: asyncpg.Poo
     assert "Of 2 effects" in named(found, "records.receipts").says
     assert named(found, "records.receipts").level == "fault"
     assert named(found, "records.unreadable").level == "warn"
+
+
+async def test_the_stop_switch(database_url: str, pool: asyncpg.Pool) -> None:
+    """An operator who forgot it is reminded."""
+    async with pool.acquire() as conn:
+        await switch_stop(conn, is_on=True)
+    finding = named(await on_record(database_url), "records.stopped")
+    assert (finding.level, "muninn start" in (finding.next_step or "")) == ("warn", True)
+
+
+async def test_memory_that_fails(database_url: str, pool: asyncpg.Pool) -> None:
+    """Places that cannot be read, messages that were given up, work that waits for long, and vectors of another model
+    than the settings name."""
+    settings = Settings()
+    conn = await asyncpg.connect(database_url)
+    try:
+        sound = await remembering.examine(conn, settings)
+        assert {finding.level for finding in sound} == {"ok"}
+        await conn.execute(
+            """INSERT INTO ingestion_targets (space_id, place_id, target, failure, attempts, raised_at)
+               VALUES (1, 2, 3, 'bad_json', 4, now() - interval '2 hours')"""
+        )
+        await conn.execute(
+            "INSERT INTO parked_ingestions (space_id, place_id, message_id, failure) VALUES (1, 2, 3, 'bad_json')"
+        )
+        await conn.execute("INSERT INTO embedding_models (name, dimensions, is_current) VALUES ('other', 8, true)")
+        found = await remembering.examine(conn, settings)
+    finally:
+        await conn.close()
+    assert_plain(found)
+    assert "reading places: bad_json 1" in named(found, "records.memory").says
+    assert named(found, "records.memory").level == "fault"
+    assert "2 hours" in named(found, "records.memory_waiting").says
+    assert named(found, "records.memory_parked").level == "fault"
+    assert "other (8 numbers)" in named(found, "embeddings.model").says
+    assert named(found, "embeddings.model").level == "warn"
 
 
 async def test_who_serves(database_url: str) -> None:

@@ -191,3 +191,27 @@ async def test_a_model_that_is_really_tried() -> None:
         (finding,) = await trial.try_model(settings_for(model, openai_api_key=SecretStr(SECRET)))
         assert (finding.level, SECRET in finding.says) == ("fault", False)
         assert_plain([finding], SECRET)
+
+
+async def test_an_embedding_that_is_really_tried() -> None:
+    """One text becomes a vector of the length that the settings say; another length, a wrong name and a wrong key are
+    faults; switched off is none."""
+    async with Model.start(check_at_exit=False) as model:
+
+        async def tried(**other: Any) -> Finding:
+            right: dict[str, Any] = {
+                "embedding_url": model.base_url,
+                "embedding_key": SecretStr(model.api_key),
+                "embedding_model": model.embedding_name,
+                "embedding_dimensions": model.embedding_dimensions,
+            }
+            (finding,) = await trial.try_embedding(Settings(**{**right, **other}))
+            assert_plain([finding], SECRET)
+            return finding
+
+        finding = await tried()
+        assert (finding.level, "1024 numbers" in finding.says) == ("ok", True)
+        assert (await tried(embedding_model="no-such-model")).level == "fault"
+        assert (await tried(embedding_key=SecretStr(SECRET))).level == "fault"
+    (finding,) = await trial.try_embedding(Settings(embeddings="off"))
+    assert finding.level == "skip"
