@@ -50,7 +50,7 @@ async def workshop_page(visitors: Visitors) -> AsyncGenerator[tuple[Page, Worksh
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_pictures_at_three_widths(visitors: Visitors, pictures: Path, scheme: Literal["light", "dark"]) -> None:
-    """Nothing is wider than the window, everything that can be pressed has a name; pictures are kept."""
+    """Nothing is wider than the window, all can be read, what can be pressed has a name; pictures are kept."""
     async with workshop_page(visitors) as (page, shop):
         await shop.ben.says(shop.general, MARKDOWN)
         asked = await shop.ada.says(shop.general, f"{shop.ben.mention} nice! " + "long" * 40)
@@ -65,6 +65,7 @@ async def test_pictures_at_three_widths(visitors: Visitors, pictures: Path, sche
             await seen.keeps_a_picture(pictures / f"talk-{width}-{scheme}.png")
             assert not await seen.is_wider_than_its_window()
             assert await seen.nameless() == []
+            assert await seen.faint() == []
             await seen.press("Control+.")
             await seen.keeps_a_picture(pictures / f"record-{width}-{scheme}.png")
             assert not await seen.is_wider_than_its_window()
@@ -143,6 +144,17 @@ async def test_the_choice_of_light_or_dark_is_kept(visitors: Visitors) -> None:
         await expect(seen.page.get_by_role("heading", level=1, name="help")).to_be_visible()
         assert await seen.page.evaluate("document.documentElement.dataset.theme") == "dark"
         assert seen.page.url.endswith(f"#ada/{shop.help.id}")
+
+
+async def test_what_is_faint_or_nameless_would_be_found(visitors: Visitors) -> None:
+    """The checks above can fail."""
+    async with workshop_page(visitors) as (page, _):
+        seen = await visitors.visit(page.url)
+        await seen.comes_in("Ada")
+        await seen.page.evaluate("document.querySelector('h1').style.color = '#aaa'")
+        await seen.page.evaluate("document.querySelector('#attach').removeAttribute('aria-label')")
+        assert len(await seen.faint()) == 1
+        assert len(await seen.nameless()) == 1
 
 
 async def test_a_sandbox_that_ends_is_told(visitors: Visitors) -> None:

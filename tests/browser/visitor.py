@@ -21,6 +21,43 @@ ARGUMENTS: Final = (
 )
 PATIENCE_MS: Final = 8000
 
+_FAINT: Final = """() => {
+    const pixel = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    const read = (colour) => {
+        pixel.clearRect(0, 0, 1, 1);
+        pixel.fillStyle = colour;
+        pixel.fillRect(0, 0, 1, 1);
+        const [r, g, b, a] = pixel.getImageData(0, 0, 1, 1).data;
+        return [r, g, b, a / 255];
+    };
+    const over = (top, below) => [0, 1, 2].map((at) => top[at] * top[3] + below[at] * (1 - top[3]));
+    const behind = (element) => {
+        const layers = [];
+        for (let each = element; each; each = each.parentElement) {
+            layers.push(read(getComputedStyle(each).backgroundColor));
+            if (layers.at(-1)[3] === 1) break;
+        }
+        return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255]);
+    };
+    const light = (colour) => colour.slice(0, 3)
+        .map((each) => each / 255)
+        .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, each, at) => sum + each * [0.2126, 0.7152, 0.0722][at], 0);
+    const faint = [];
+    for (const element of document.body.querySelectorAll('*')) {
+        const texts = [...element.childNodes].filter((node) => node.nodeType === 3);
+        const words = texts.map((node) => node.data).join('').trim();
+        if (!words || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+        if (element.closest(':disabled, .unseen, .spoiler, [inert]')) continue;
+        const ground = behind(element);
+        const ink = light(over(read(getComputedStyle(element).color), ground));
+        const [low, high] = [ink, light(ground)].sort((one, other) => one - other);
+        const ratio = (high + 0.05) / (low + 0.05);
+        if (ratio < 4.5) faint.push(`${ratio.toFixed(2)}: ${words.slice(0, 40)}`);
+    }
+    return faint;
+}"""
+
 
 class Visitor:
     """One open page. Their name is chosen when they come in."""
@@ -92,6 +129,10 @@ class Visitor:
 
     async def is_wider_than_its_window(self) -> bool:
         return await self.page.evaluate("document.scrollingElement.scrollWidth > innerWidth")
+
+    async def faint(self) -> list[str]:
+        """Words that can hardly be read: their contrast to what is behind them is below WCAG's 4.5 to 1."""
+        return await self.page.evaluate(_FAINT)
 
     async def nameless(self) -> list[str]:
         """What can be pressed or filled in and has no name for who cannot see it."""

@@ -27,8 +27,14 @@ let chosenPerson = null;
 async function begin() {
   const [, handle] = address();
   const known = state.hello.people.find((person) => !person.bot && person.handle === handle);
-  chosenPerson = state.hello.people.find(({ id }) => id === chosenPerson)?.id ?? known?.id ?? (await choosePerson(null));
-  await become(chosenPerson, address()[2]);
+  const chosen = state.hello.people.find(({ id }) => id === chosenPerson)?.id ?? known?.id ?? (await choosePerson(null));
+  try {
+    await become(chosen, address()[2]);
+  } catch (error) {
+    // They left meanwhile, or the line broke again; then it begins anew by itself.
+    chosenPerson = null;
+    toast(error.message);
+  }
 }
 
 async function become(id, wanted = state.place) {
@@ -58,7 +64,6 @@ async function go(id, { force = false } = {}) {
   messages.dropDividers();
   const me = state.people.get(chosenPerson);
   history.replaceState(null, "", `#${me.handle}/${id}`);
-  document.title = `${titleOf(place)} · ${state.directory.guild.name}`;
   drawPlaces();
   composer.enter();
   composer.showTyping();
@@ -145,6 +150,8 @@ function tell(message) {
 function drawPlaces() {
   sidebar.draw();
   sidebar.drawHeading();
+  const waiting = state.directory.places.filter(({ id, pinged }) => pinged && id !== state.place).reduce((sum, { unread }) => sum + unread, 0);
+  document.title = `${waiting ? `(${waiting}) ` : ""}${titleOf(here())} · ${state.directory.guild.name}`;
 }
 
 function drawMessages(how) {
@@ -233,7 +240,7 @@ function openMenu(message, anchor) {
     message.view.editable && { label: "Edit", icon: "edit", keys: "E", run: () => edit(message) },
     !own && place.can.thread && !message.view.thread && { label: "Open a thread", icon: "thread", keys: "T", run: () => sidebar.newThread(place, message) },
     null,
-    !own && { label: "What is on record", icon: "record", keys: "I", run: () => inspect(message.id) },
+    { label: "What is on record", icon: "record", keys: "I", run: () => inspect(message.id) },
     message.content && { label: "Copy the text", icon: "copy", run: () => navigator.clipboard.writeText(message.content) },
     { label: "Copy the id", icon: "copy", run: () => navigator.clipboard.writeText(message.id) },
     null,

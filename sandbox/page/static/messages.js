@@ -289,7 +289,7 @@ function toolbar(message) {
   if (place?.can.react && !message.view.private) add("react", "Add a reaction", ({ currentTarget }) => act.pick(message, currentTarget), "A");
   if (place?.can.say && !message.view.private) add("reply", "Reply", () => act.reply(message), "R");
   if (message.view.editable) add("edit", "Edit", () => act.edit(message), "E");
-  if (!message.view.private) add("record", "What is on record", () => act.inspect(message.id), "I");
+  add("record", "What is on record", () => act.inspect(message.id), "I");
   add("more", "More", ({ currentTarget }) => act.menu(message, currentTarget), "M");
   return bar;
 }

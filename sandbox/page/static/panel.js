@@ -33,8 +33,7 @@ export function close() {
 
 /** The message that is shown: the chosen one, else the newest that concerns the bot. */
 function subject() {
-  if (state.chosen && state.messages.has(state.chosen)) return state.chosen;
-  if (state.chosen && shown.id === state.chosen) return state.chosen; // it was deleted; its record stays
+  if (state.chosen) return state.chosen; // also where it is deleted: its record stays
   const all = [...state.messages.values()].reverse();
   const found = all.find((message) => message.author.id === state.directory.bot) ?? all[0];
   const newestAsk = all.find((message) => message.author.id !== state.directory.bot && concerns(message));
@@ -61,6 +60,8 @@ export async function refresh({ again = false } = {}) {
     report = await act.ask("inspect", { place, message: id });
     const last = report?.runs.at(-1);
     if (last) run = await act.ask("inspect_run", { place, run: last.run_id });
+    const use = state.messages.get(id)?.interaction_metadata?.id;
+    if (report && use) report.use = await act.ask("inspect", { place, message: use });
   } catch (error) {
     if (shown.id === id) draw(null, null, error.message);
     return;
@@ -87,7 +88,7 @@ function draw(report, run, problem) {
   if (!state.hello.records) body.append(h("p.quiet", {}, "This page cannot look into a database."));
   else if (problem) body.append(h("p.problem", {}, problem));
   else if (!shown.id) body.append(h("p.quiet", {}, "Nothing was said here yet. Whatever is said will be shown here as it is journalled, answered and receipted."));
-  else if (report) put(body, [subjectLine(report), timeline(report), turn(report), report.runs.length ? runs(report, run) : null, receipts(report), journal(report)]);
+  else if (report) put(body, [subjectLine(report), timeline(report), turn(report), report.runs.length ? runs(report, run) : null, receipts(report), use(report), journal(report)]);
   replace(
     box,
     h("header", {}, h("h2", {}, "On record"), h("button.follow", { type: "button", "aria-pressed": String(state.chosen === null), data: { key: "follow" }, title: "Show the newest message, and the next when it comes", onclick: () => act.mark(null) }, icon("follow"), "Newest"), iconButton("close", "Close", act.togglePanel, { keys: "Ctrl+.", data: { key: "close" } })),
@@ -143,7 +144,7 @@ function timeline(report) {
   if (message?.edited_at) add("Edited", message.edited_at, many(message.revisions.length, "former version"));
   if (message?.deleted_at) add("Deleted", message.deleted_at, "the words stay in the journal until retention removes them");
   rows.sort((left, right) => left.at - right.at);
-  if (!rows.length) return h("p.quiet", {}, "Not journalled yet.");
+  if (!rows.length) return h("p.quiet", {}, state.messages.get(shown.id)?.view.private ? "Only one person sees this message, so it is in no journal." : "Not journalled yet.");
   return h("ol.timeline", { "aria-label": "What happened, in order" }, rows.map(({ label, at, note }) => h("li", {}, h("span.what", {}, label, note && h("span.quiet", {}, ` ${note}`)), h("time", { datetime: new Date(at).toISOString(), title: preciseOf(at) }, at === from ? preciseOf(at) : `+${lasting(at - from)}`))));
 }
 
@@ -210,6 +211,14 @@ function receipts(report) {
   );
 }
 
+/** The command, button or form that the message answers, which has an event and receipts of its own. */
+function use({ use: its }) {
+  if (!its?.events.length && !its?.receipts.length) return null;
+  return h("section", {}, h("h3", {}, "What was used"), its.events.map(eventOf), receipts(its));
+}
+
+const eventOf = (event) => fold(`event-${event.event_id}`, [h("code", {}, event.kind), h("span.quiet", {}, event.source), h("span.quiet.end", {}, preciseOf(event.received_at))], [h("p.quiet", {}, `Key ${event.event_key}`), event.payload ? json(event.payload) : h("p.quiet", {}, "The payload was removed by retention.")]);
+
 function journal(report) {
   const words = report.message;
   const parts = [];
@@ -218,7 +227,7 @@ function journal(report) {
     for (const revision of words.revisions) parts.push(h("p.quiet", {}, `Until an edit, since ${preciseOf(revision.version_at)}:`), h("div.kept.former", {}, revision.content || "(none)"));
     if (words.reactions.length) parts.push(h("p", {}, "Reactions: ", words.reactions.map(([emoji, count]) => `${emoji} ${count}`).join(", ")));
   }
-  const events = report.events.map((event) => fold(`event-${event.event_id}`, [h("code", {}, event.kind), h("span.quiet", {}, event.source), h("span.quiet.end", {}, preciseOf(event.received_at))], [h("p.quiet", {}, `Key ${event.event_key}`), event.payload ? json(event.payload) : h("p.quiet", {}, "The payload was removed by retention.")]));
+  const events = report.events.map(eventOf);
   return h("section", {}, h("h3", {}, "Journal"), parts, events.length ? events : h("p.quiet", {}, "No event yet."));
 }
 
