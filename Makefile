@@ -35,8 +35,9 @@ format: .venv/.dev ## Put the code into its format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-docs: .venv/.run ## Write docs/reference/settings.md again
+docs: .venv/.run ## Write the pages of docs/reference that come from the code again
 	$(BIN)/python -m bot.settings
+	$(BIN)/python -m tools.reference
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" $(UPGRADE)

@@ -5,11 +5,10 @@ An action says what is wanted, and nothing of who wants it: requester, place and
 """
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from memory.ids import MessageId, PlaceId
-
-MemoryScope: TypeAlias = Literal["user", "channel", "guild"]
+from memory.kinds import MemoryScope
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,15 @@
 Whose memory it is comes from the turn; no argument can name another person, place or space (I6).
 """
 
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import structlog
 from pydantic import Field, model_validator
 
 from memory.database import is_passing
+from memory.kinds import Kind, MemoryScope
 from memory.search import search_words
-from tools.actions import Forget, MemoryScope, Remember
+from tools.actions import Forget, Remember
 from tools.declaration import Arguments, Payload, Tool
 from tools.errors import Refused
 from tools.ports import TurnContext
@@ -26,19 +27,6 @@ _NOT_SEARCHED = "The journal could not be searched, so it is not known whether t
 
 _log = structlog.get_logger(__name__)
 
-
-Kind: TypeAlias = Literal[
-    "profile",
-    "preference",
-    "fact",
-    "decision",
-    "project",
-    "relationship",
-    "commitment",
-    "event",
-    "skill",
-    "correction",
-]
 
 _MEMORY_CHARS: Final = 500
 _KEY_CHARS: Final = 100

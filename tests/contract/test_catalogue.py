@@ -13,6 +13,7 @@ import pytest
 import tools
 from tests.unit.tools.turn import called, context
 from tools.declaration import Tool
+from tools.reference import PAGE, reference
 from tools.registry import AnyTool, Registry, collect
 
 CATALOGUE = collect()
@@ -112,6 +113,11 @@ def test_tools_have_no_shell_no_http_and_no_sql_of_their_own(module: str) -> Non
     imported = {name.split(".")[0] for name in _imported(Path(tools.__path__[0]) / f"{module}.py")}
     assert not imported & {"subprocess", "os", "socket", "aiohttp", "httpx", "httpx2", "requests", "urllib", "asyncpg"}
     assert not imported & {"firecrawl", "openai", "discord", "bot"}
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    """docs/reference/tools.md. To write it again: make docs."""
+    assert (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8") == reference()
 
 
 async def test_the_example_of_the_how_to_is_a_tool() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
 import asyncpg
 import pytest
@@ -13,7 +13,6 @@ from memory.scope import Scope
 from tests.unit.tools.turn import FakeActions, called, refused
 from tests.unit.tools.turn import context as any_context
 from tools.actions import Forget, Remember
-from tools.memory import Kind
 from tools.ports import ActionReport, TurnContext
 from tools.registry import Registry
 
@@ -133,7 +132,3 @@ async def test_what_shall_be_forgotten_is_asked_for() -> None:
 def test_what_memory_would_not_take_is_turned_down_before_it_runs(tool: str, arguments: str) -> None:
     code, _ = refused(Registry().for_turn(context()), tool, arguments)
     assert code == "invalid_arguments"
-
-
-def test_the_kinds_are_those_of_memory() -> None:
-    assert len(get_args(Kind)) == 10
