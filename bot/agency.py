@@ -1,5 +1,6 @@
 """What lets the bot act, put together: judgement, cards, interactions and commands. bot.app runs its loops."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from redis.asyncio import Redis
@@ -7,6 +8,7 @@ from redis.asyncio import Redis
 from bot.actions import TurnActions
 from bot.addressing import Identity
 from bot.asking import Asking, CardSettings
+from bot.commands import STOP, WHY, CommandSync
 from bot.effects import Effects
 from bot.interactions import Interactions
 from bot.judgement import Judgement
@@ -16,9 +18,12 @@ from bot.rest import Reads, Rest
 from bot.settings import Settings
 from bot.sight import Policy, Sights
 from bot.standing import Standing
+from bot.stopping import Stopping
 from bot.turns import Turn
+from bot.why import Why
 from bot.writes import Writes
 from memory.database import Pool
+from memory.ids import TurnId
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +33,24 @@ class Agency:
     judgement: Judgement
     asking: Asking
     interactions: Interactions
+    commands: CommandSync
 
     def actions(self, turn: Turn, author_name: str) -> TurnActions:
         """What the tools of a turn may have done."""
         return TurnActions(self.judgement, self.asking, turn, author_name)
 
 
-def assemble(settings: Settings, pool: Pool, redis: Redis | None, rest: Rest, writes: Writes, me: Identity) -> Agency:
-    """Make and wire the parts."""
+def assemble(
+    settings: Settings,
+    pool: Pool,
+    redis: Redis | None,
+    rest: Rest,
+    writes: Writes,
+    me: Identity,
+    *,
+    cancel: Callable[[Sequence[TurnId]], None],
+) -> Agency:
+    """Make and wire the parts. `cancel` stops turns that run in this process."""
     reads, standing = Reads(rest), Standing(rest, me.user_id)
     policy = Policy(settings.actions, settings.ids("actions_off_in"), settings.ids("owner_ids"))
     effects = Effects(pool, writes, standing, me)
@@ -51,4 +66,6 @@ def assemble(settings: Settings, pool: Pool, redis: Redis | None, rest: Rest, wr
     )
     interactions = Interactions(Responses(rest, me.application_id))
     interactions.on_press(PREFIX, asking.pressed)
-    return Agency(judgement, asking, interactions)
+    interactions.on_command(WHY, Why(pool, reads, me, policy).asked)
+    interactions.on_command(STOP, Stopping(pool, cancel).asked)
+    return Agency(judgement, asking, interactions, CommandSync(pool, writes, me.application_id))

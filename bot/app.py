@@ -235,7 +235,9 @@ def _assemble(
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
     rest = Rest(gateway.http)
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
-    agency = assemble(settings, pool, resources.redis, rest, writes, me)
+    agency = assemble(
+        settings, pool, resources.redis, rest, writes, me, cancel=lambda turn_ids: worker.cancel(turn_ids)
+    )
     outlook = Outlook(pool, Reads(rest), me, agency, open_research(settings, pool))
     answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings), outlook, ai_events)
     worker = Worker(
@@ -344,6 +346,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         **parts.remembering.loops,
         "ageing": parts.ageing.run,
         "cards": parts.agency.asking.run,
+        "commands": parts.agency.commands.run,
         "gateway": lambda: parts.gateway.serve(
             parts.ingress.accept,
             parts.backfill.note_guild,

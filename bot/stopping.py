@@ -1,0 +1,46 @@
+"""The command /stop: a member ends what the bot works on for them, in the place where they say so, and nowhere else."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import structlog
+
+from bot.interactions import Command, Reply
+from bot.stops import stop_turn
+from memory.database import BORROW_S, Pool
+from memory.ids import TurnId
+
+log = structlog.get_logger(__name__)
+
+MOST: Final = 20
+
+# What is being worked on for somebody in a place, or waits there, the newest first.
+OWN_TURNS_SQL: Final = """
+SELECT turn_id FROM turns
+WHERE space_id = $1 AND place_id = $2 AND author_id = $3 AND state IN ('queued', 'running')
+ORDER BY turn_id DESC LIMIT $4
+"""
+
+
+class Stopping:
+    """Answers the command. `cancel` tells this process's worker."""
+
+    def __init__(self, pool: Pool, cancel: Callable[[Sequence[TurnId]], None]) -> None:
+        self._pool = pool
+        self._cancel = cancel
+
+    async def asked(self, command: Command, reply: Reply) -> None:
+        """Stop the member's own turns here, and say how many there were."""
+        scope = command.scope
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            rows = await conn.fetch(OWN_TURNS_SQL, scope.space_id, scope.place_id, command.user_id, MOST)
+            ends = [(TurnId(row["turn_id"]), await stop_turn(conn, scope.space_id, row["turn_id"])) for row in rows]
+        stopped = [turn_id for turn_id, end in ends if end is not None]
+        self._cancel([turn_id for turn_id, end in ends if end == "stopping"])
+        log.info("turns.stopped", turns=len(stopped), user_id=command.user_id)
+        if not stopped:
+            await reply.say("I am not working on anything for you here.")
+        elif len(stopped) == 1:
+            await reply.say("Stopped. What was done already stays done, and nothing more is said.")
+        else:
+            await reply.say(f"Stopped {len(stopped)} answers. What was done already stays done.")

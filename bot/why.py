@@ -1,0 +1,195 @@
+"""Why this answer? What an answer was made from and what was done for it, to whoever may read the place now.
+
+Everybody who can read the place may see the sources, the tools and what was done, for the answer was made for that
+audience (I7); what was done elsewhere shows only to those who can see it there. The run's inside, its model, times and
+tokens, is for administrators. Nothing is shown to anybody but the person who asked.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import structlog
+
+from bot.addressing import Identity
+from bot.errors import ReadFault
+from bot.facts import Facts
+from bot.inspect import CallRecord, MessageReport, ReceiptRecord, RunReport, message_report, run_report
+from bot.interactions import Command, Reply
+from bot.rest import Reads
+from bot.sight import Policy
+from memory.database import BORROW_S, Db, Pool
+from memory.ids import MessageId, PlaceId, SpaceId
+from memory.scope import Scope
+
+log = structlog.get_logger(__name__)
+
+MOST_CHARACTERS: Final = 2000
+MOST_SOURCES: Final = 12
+
+_URL: Final = re.compile(r'"url":"(https?://[^"\\\s<>]{1,300})"')
+_MESSAGE: Final = re.compile(r'"message_id":"(\d{15,20})"')
+
+# Writes by the words of a person; what is not named here is named by its tool.
+_DEEDS: Final[Mapping[str, str]] = {
+    "react": "reacted",
+    "remove_own_reaction": "took back a reaction",
+    "send_message": "posted a message",
+    "reply_to_message": "replied to a message",
+    "create_thread": "started a thread",
+    "edit_thread": "changed a thread",
+    "edit_own_message": "changed a message of mine",
+    "delete_own_message": "deleted a message of mine",
+    "pin_message": "pinned a message",
+    "unpin_message": "unpinned a message",
+    "remember": "kept a memory",
+    "forget": "forgot a memory",
+    "ask": "asked back by a card",
+}
+_ENDS: Final[Mapping[str, str]] = {
+    "intended": "begun, and not recorded yet",
+    "applied": "done",
+    "refused": "not done",
+    "unknown": "not certain",
+}
+
+
+class Why:
+    """Answers the command."""
+
+    def __init__(self, pool: Pool, reads: Reads, me: Identity, policy: Policy) -> None:
+        self._pool = pool
+        self._reads = reads
+        self._me = me
+        self._policy = policy
+
+    async def asked(self, command: Command, reply: Reply) -> None:
+        """Show what is on record for the message."""
+        await reply.defer()
+        facts = Facts(self._reads, command.scope.space_id, self._me.user_id)
+        try:
+            if not await facts.can_read(command.user_id, command.scope.place_id):
+                await reply.say("You cannot read this channel, so I show you nothing of it.")
+                return
+            inside = await self._may_look_inside(facts, command)
+        except ReadFault:
+            await reply.say("Discord cannot tell me right now what you may see. Please try again in a minute.")
+            return
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            report = await message_report(conn, command.scope.space_id, MessageId(command.target_id or 0))
+            if report.turn is None or report.turn.place_id != command.scope.place_id or not _is_ours(report):
+                await reply.say("I have no record of that message as an answer of mine.")
+                return
+            run = await run_report(conn, command.scope.space_id, report.runs[-1].run_id) if report.runs else None
+            places = await _places(conn, command.scope.space_id, report.receipts)
+        visible = await self._visible(facts, command, report.receipts, places)
+        await reply.say(explanation(report, run, visible, scope=command.scope, inside=inside))
+
+    async def _may_look_inside(self, facts: Facts, command: Command) -> bool:
+        if command.user_id in self._policy.owners:
+            return True
+        if command.scope.space_id == command.scope.place_id:
+            return False
+        member = await facts.member(command.user_id)
+        return member is not None and member.is_administrator
+
+    async def _visible(
+        self, facts: Facts, command: Command, receipts: Sequence[ReceiptRecord], places: Mapping[int, PlaceId]
+    ) -> tuple[ReceiptRecord, ...]:
+        """What was done where the viewer can see it."""
+        found: list[ReceiptRecord] = []
+        for receipt in receipts:
+            place_id = places.get(receipt.receipt_id, command.scope.place_id)
+            try:
+                if place_id == command.scope.place_id or await facts.can_read(command.user_id, place_id):
+                    found.append(receipt)
+            except ReadFault:
+                # Unknown is not yes.
+                log.info("why.place_unknown", place_id=place_id)
+        return tuple(found)
+
+
+# Where effects were made.
+RECEIPT_PLACES_SQL: Final = """
+SELECT receipt_id, place_id FROM action_receipts WHERE space_id = $1 AND receipt_id = ANY($2::bigint[])
+"""
+
+
+async def _places(conn: Db, space_id: SpaceId, receipts: Sequence[ReceiptRecord]) -> dict[int, PlaceId]:
+    rows = await conn.fetch(RECEIPT_PLACES_SQL, space_id, [each.receipt_id for each in receipts])
+    return {row["receipt_id"]: PlaceId(row["place_id"]) for row in rows}
+
+
+def _is_ours(report: MessageReport) -> bool:
+    return report.message is None or report.message.author_kind in ("self", "member")
+
+
+def explanation(
+    report: MessageReport, run: RunReport | None, receipts: Sequence[ReceiptRecord], *, scope: Scope, inside: bool
+) -> str:
+    """The text, within Discord's limit."""
+    turn = report.turn
+    assert turn is not None  # noqa: S101 - the caller looked
+    calls = [call for step in run.steps for call in step.calls] if run is not None else []
+    lines = [
+        f"**Why this answer?** It answers {_link(scope, turn.trigger_id)} of <@{turn.author_id}>.",
+        *_tools(calls),
+        *_sources(calls, scope),
+        *_deeds(receipts),
+    ]
+    if run is None:
+        lines.append("No run of my language model is on record for it (any more).")
+    elif inside:
+        lines.append(_inside(run))
+    hidden = len(report.receipts) - len(receipts)
+    if hidden:
+        lines.append(f"({hidden} more happened where you cannot see it.)")
+    return _within("\n".join(lines))
+
+
+def _tools(calls: Sequence[CallRecord]) -> list[str]:
+    if not calls:
+        return ["I looked nothing up for it: it rests on the recent messages here."]
+    shown = ", ".join(f"`{call.tool}`" + (f" ({call.error_code})" if call.error_code else "") for call in calls)
+    return [f"**Tools**: {shown}"]
+
+
+def _sources(calls: Sequence[CallRecord], scope: Scope) -> list[str]:
+    """Pages and messages that its reads brought."""
+    found: dict[str, None] = {}
+    for call in calls:
+        if call.effect == "read" and call.result is not None:
+            compact = call.result.text.replace('": "', '":"')
+            found.update(dict.fromkeys(f"<{url}>" for url in _URL.findall(compact)))
+            found.update(dict.fromkeys(_link(scope, MessageId(int(each))) for each in _MESSAGE.findall(compact)))
+    shown = list(found)[:MOST_SOURCES]
+    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    return [f"**Sources**: {' '.join(shown)}{more}"] if shown else []
+
+
+def _deeds(receipts: Sequence[ReceiptRecord]) -> list[str]:
+    told = [
+        f"{_DEEDS[each.action]}: {_ENDS[each.state]}" + (f" ({each.failure})" if each.failure else "")
+        for each in receipts
+        if each.action in _DEEDS
+    ]
+    return [f"**Done for it**: {'; '.join(told)}"] if told else []
+
+
+def _inside(run: RunReport) -> str:
+    summary = run.run
+    took = f"{(summary.ended_at - summary.started_at).total_seconds():.1f} s" if summary.ended_at else "still running"
+    return (
+        f"**Run {summary.run_id}**: {summary.model}, {summary.steps} steps, {summary.calls} calls, "
+        f"{summary.prompt_tokens} + {summary.completion_tokens} tokens, {took}, {summary.state}"
+        + (f" ({summary.end_reason})" if summary.end_reason else "")
+    )
+
+
+def _link(scope: Scope, message_id: MessageId) -> str:
+    space = "@me" if scope.space_id == scope.place_id else str(scope.space_id)
+    return f"https://discord.com/channels/{space}/{scope.place_id}/{message_id}"
+
+
+def _within(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
