@@ -12,14 +12,12 @@ from urllib.parse import quote
 import aiohttp
 
 from bot.doctor.findings import Finding, fault, ok, skip, warn
+from bot.errors import SettingsFault
 from bot.logs import hide
-from bot.settings import Settings
+from bot.settings import Settings, model_window
 from bot.startup import OPENAI_URL, place_of
 
 LOOK_S: Final = 10.0
-REPLY_TOKENS: Final = 1_024
-"""Tokens that a reply needs beside the prompt."""
-
 # Where servers tell how many tokens a model takes: OpenRouter and LM Studio, vLLM, Groq and Mistral, llama.cpp.
 _WINDOWS: Final = ("context_length", "max_model_len", "context_window", "max_context_length", "n_ctx")
 
@@ -30,8 +28,25 @@ class _Answer:
     body: object
 
 
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """Where a model is, and by which settings. `prefix` tells the fallback's findings from the first model's."""
+
+    prefix: str
+    called: str
+    base: str
+    key: str
+    model: str
+    model_setting: str
+    address_setting: str
+    key_setting: str
+
+    def name(self, part: str) -> str:
+        return f"model.{self.prefix}{part}"
+
+
 async def examine(settings: Settings) -> list[Finding]:
-    """What is right and wrong with the endpoint. No model is asked anything."""
+    """What is right and wrong with the model's endpoint, and with the fallback's. No model is asked anything."""
     if settings.openai_api_key is None and settings.openai_base_url is None:
         return [
             fault(
@@ -40,63 +55,81 @@ async def examine(settings: Settings) -> list[Finding]:
                 "Set MUNINN_OPENAI_API_KEY, or name an endpoint of your own in MUNINN_OPENAI_BASE_URL.",
             )
         ]
-    base = settings.openai_base_url or OPENAI_URL
-    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    found = await _look(settings, _first(settings))
+    if settings.fallback_model:
+        found += await _look(settings, _fallback(settings))
+    return found
+
+
+def _first(settings: Settings) -> _Endpoint:
+    return _Endpoint(
+        "",
+        "The model's endpoint",
+        settings.openai_base_url or OPENAI_URL,
+        settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
+        settings.model,
+        "MUNINN_MODEL",
+        "MUNINN_OPENAI_BASE_URL",
+        "MUNINN_OPENAI_API_KEY",
+    )
+
+
+def _fallback(settings: Settings) -> _Endpoint:
+    first = _first(settings)
+    base = settings.fallback_base_url or first.base
+    own = settings.fallback_api_key.get_secret_value() if settings.fallback_api_key else ""
+    return _Endpoint(
+        "fallback_",
+        "The fallback model's endpoint",
+        base,
+        own or (first.key if base == first.base else ""),
+        settings.fallback_model,
+        "MUNINN_FALLBACK_MODEL",
+        "MUNINN_FALLBACK_BASE_URL",
+        "MUNINN_FALLBACK_API_KEY",
+    )
+
+
+async def _look(settings: Settings, endpoint: _Endpoint) -> list[Finding]:
+    headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     timeout = aiohttp.ClientTimeout(total=LOOK_S)
+    where = f"{endpoint.called} {place_of(endpoint.base)}"
     try:
         async with aiohttp.ClientSession(timeout=timeout, headers=headers) as client:
-            listed = await _send(client, "GET", f"{base}/models")
-            found = [ok("model.reachable", f"The model's endpoint {place_of(base)} answers.")]
-            found += await _examine(settings, client, base, listed)
+            listed = await _send(client, "GET", f"{endpoint.base}/models")
+            found = [ok(endpoint.name("reachable"), f"{where} answers.")]
+            found += await _examine(settings, client, endpoint, listed)
             return found
     except (aiohttp.ClientError, OSError, ValueError) as error:
         reason = hide(str(error)).rstrip(".") or "no answer in time"
-        return [
-            fault(
-                "model.reachable",
-                f"The model's endpoint {place_of(base)} cannot be reached: {reason}.",
-                "Start it, or correct MUNINN_OPENAI_BASE_URL.",
-            )
-        ]
+        says = f"{where} cannot be reached: {reason}."
+        return [fault(endpoint.name("reachable"), says, f"Start it, or correct {endpoint.address_setting}.")]
 
 
-async def _examine(settings: Settings, client: aiohttp.ClientSession, base: str, listed: _Answer) -> Sequence[Finding]:
+async def _examine(
+    settings: Settings, client: aiohttp.ClientSession, endpoint: _Endpoint, listed: _Answer
+) -> Sequence[Finding]:
     if listed.status in (401, 403):
-        return [
-            fault(
-                "model.key",
-                f"The model's endpoint {place_of(base)} does not accept the key.",
-                "Correct MUNINN_OPENAI_API_KEY.",
-            )
-        ]
+        says = f"{endpoint.called} does not accept the key."
+        return [fault(endpoint.name("key"), says, f"Correct {endpoint.key_setting}.")]
     if listed.status >= 500 or listed.status == 429:
-        return [
-            warn(
-                "model.key",
-                f"The model's endpoint answers with status {listed.status}, so the key could not be tried.",
-                "Try again later, and look at the provider's status page.",
-            )
-        ]
+        says = f"{endpoint.called} answers with status {listed.status}, so the key could not be tried."
+        return [warn(endpoint.name("key"), says, "Try again later, and look at the provider's status page.")]
     cards = _cards(listed)
     if cards is None:
-        return [skip("model.listed", "The endpoint lists no models, so key and model are first tried by --live.")]
-    found = [ok("model.key", "The endpoint accepts the key.")]
-    card = await _card(client, base, cards, settings.model)
+        says = f"{endpoint.called} lists no models, so key and model are first tried by --live."
+        return [skip(endpoint.name("listed"), says), _window(endpoint, {}, settings)]
+    found = [ok(endpoint.name("key"), f"{endpoint.called} accepts the key.")]
+    card = await _card(client, endpoint.base, cards, endpoint.model)
     if card is None:
         names = ", ".join(sorted(str(each.get("id"))[:60] for each in cards)[:5])
         has = f"{names or 'none'}{', …' if len(cards) > 5 else ''}"
-        found.append(
-            fault(
-                "model.listed",
-                f"The endpoint has no model {settings.model}; it has {has}.",
-                "Set MUNINN_MODEL to a model that the endpoint has, or load that one there.",
-            )
-        )
-        return found
-    found.append(ok("model.listed", f"The endpoint has the model {settings.model}."))
-    told = {**card, **await _ollama(client, base, card, settings.model)}
-    return [*found, _tools(told, settings.model), _window(told, settings)]
+        says = f"{endpoint.called} has no model {endpoint.model}; it has {has}."
+        next_step = f"Set {endpoint.model_setting} to a model that it has, or load that one there."
+        return [*found, fault(endpoint.name("listed"), says, next_step)]
+    found.append(ok(endpoint.name("listed"), f"{endpoint.called} has the model {endpoint.model}."))
+    told = {**card, **await _ollama(client, endpoint.base, card, endpoint.model)}
+    return [*found, _tools(endpoint, told), _window(endpoint, told, settings)]
 
 
 async def _card(
@@ -113,36 +146,31 @@ async def _card(
     return cast("Mapping[str, Any]", one.body) if isinstance(one.body, Mapping) else {}
 
 
-def _tools(card: Mapping[str, Any], model: str) -> Finding:
-    supported = card.get("supported_parameters") or card.get("capabilities")
+def _tools(endpoint: _Endpoint, card: Mapping[str, Any]) -> Finding:
+    name, supported = endpoint.name("tools"), card.get("supported_parameters") or card.get("capabilities")
     if not isinstance(supported, list) or not supported:
-        return skip("model.tools", "The endpoint does not tell whether the model can call tools; --live tries it.")
+        return skip(name, f"It is not told whether {endpoint.model} can call tools; --live tries it.")
     if "tools" in supported or "tool_use" in supported:
-        return ok("model.tools", f"{model} can call tools.")
-    return fault(
-        "model.tools",
-        f"{model} cannot call tools, so it can neither search nor act.",
-        "Set MUNINN_MODEL to a model that can.",
-    )
+        return ok(name, f"{endpoint.model} can call tools.")
+    says = f"{endpoint.model} cannot call tools, so it can neither search nor act."
+    return fault(name, says, f"Set {endpoint.model_setting} to a model that can.")
 
 
-def _window(card: Mapping[str, Any], settings: Settings) -> Finding:
-    needed = settings.context_tokens + REPLY_TOKENS
-    window = _number(card)
-    if window is None:
-        return skip(
-            "model.window", f"The endpoint does not tell how much fits in; Muninn's prompts need {needed} tokens."
-        )
-    if window < needed:
-        return fault(
-            "model.window",
-            f"{settings.model} takes {window} tokens, and a prompt with its reply may need {needed}.",
-            f"Set MUNINN_CONTEXT_TOKENS to at most {max(window - REPLY_TOKENS, 1_000)}, or give the model a larger "
-            "window.",
-        )
-    return ok(
-        "model.window", f"{settings.model} takes {window} tokens; a prompt with its reply needs {needed} at most."
-    )
+def _window(endpoint: _Endpoint, card: Mapping[str, Any], settings: Settings) -> Finding:
+    """Whether what Muninn takes for the model's window is one that the endpoint gives it."""
+    name, told = endpoint.name("window"), _number(card)
+    try:
+        used = model_window(settings)
+    except SettingsFault:
+        says = f"MUNINN_MODEL_CONTEXT is not set, and Muninn does not know how much fits into {endpoint.model}."
+        named = "" if told is None else f" ({told:,} by what it tells)"
+        return fault(name, says, f"Set it to the tokens that the model takes{named}.")
+    if told is None:
+        return skip(name, f"It is not told how much fits into {endpoint.model}; Muninn uses {used:,} tokens of it.")
+    if told < used:
+        says = f"{endpoint.model} takes {told:,} tokens, and MUNINN_MODEL_CONTEXT says {used:,}: prompts will not fit."
+        return fault(name, says, f"Set MUNINN_MODEL_CONTEXT to {told}, or give the model a larger window.")
+    return ok(name, f"{endpoint.model} takes {told:,} tokens, and Muninn uses {used:,} of them.")
 
 
 def _number(card: Mapping[str, Any]) -> int | None:

@@ -84,6 +84,7 @@ def settings_for(model: Model, /, **other: Any) -> Settings:
         "openai_base_url": model.base_url,
         "openai_api_key": SecretStr(model.api_key),
         "model": model.name,
+        "model_context": 128_000,
     }
     return Settings(**{**fields, **other})
 
@@ -110,15 +111,18 @@ async def test_a_sound_endpoint() -> None:
 
 
 async def test_an_endpoint_with_something_wrong() -> None:
-    """The key, the model's name, and a window that is smaller than a prompt; and nobody there."""
-    async with Model.start(context_window=4_000, check_at_exit=False) as model:
+    """The key, the model's name, and a window that is smaller than the settings say or not named at all; and nobody
+    there."""
+    async with Model.start(context_window=16_000, check_at_exit=False) as model:
         wrong_key = await endpoint_of(settings_for(model, openai_api_key=SecretStr(SECRET)))
         assert named(wrong_key, "model.key").level == "fault"
         wrong_name = await endpoint_of(settings_for(model, model="gpt-99"))
         finding = named(wrong_name, "model.listed")
         assert (finding.level, model.name in finding.says) == ("fault", True)
         small = named(await endpoint_of(settings_for(model)), "model.window")
-        assert (small.level, "MUNINN_CONTEXT_TOKENS to at most 2976" in (small.next_step or "")) == ("fault", True)
+        assert (small.level, "MUNINN_MODEL_CONTEXT to 16000" in (small.next_step or "")) == ("fault", True)
+        unnamed = named(await endpoint_of(settings_for(model, model_context=None)), "model.window")
+        assert (unnamed.level, "16,000" in (unnamed.next_step or "")) == ("fault", True)
         gone = settings_for(model)
     (finding,) = await endpoint_of(gone)
     assert (finding.name, finding.level) == ("model.reachable", "fault")
@@ -137,7 +141,7 @@ async def endpoint_that_lists(routes: Mapping[str, object]) -> AsyncGenerator[Se
     for path in routes:
         application.router.add_route("*", path, answer)
     async with TestServer(application) as server:
-        yield Settings(openai_base_url=str(server.make_url("/v1")), model="m")
+        yield Settings(openai_base_url=str(server.make_url("/v1")), model="m", model_context=10_000)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +171,24 @@ async def test_what_ollama_tells() -> None:
     async with endpoint_that_lists({"/v1/models": listed, "/api/show": shown}) as settings:
         found = await endpoint_of(settings)
     assert named(found, "model.tools").level == "fault"
-    assert "8192 tokens" in named(found, "model.window").says
+    assert "8,192 tokens" in named(found, "model.window").says
+
+
+async def test_a_fallback_model(unused_tcp_port: int) -> None:
+    """The model that replies while the first cannot be had is looked at like the first; its own key is its own."""
+    async with Model.start() as first, Model.start(name="second", check_at_exit=False) as second:
+        both = {"fallback_model": second.name, "fallback_base_url": second.base_url}
+        found = await endpoint_of(
+            settings_for(first, fallback_api_key=SecretStr(second.api_key), **both),
+        )
+        assert {f.level for f in found if "fallback" in f.name} == {"ok", "skip"}
+        found = await endpoint_of(settings_for(first, **both))
+        assert named(found, "model.fallback_key").level == "fault"
+        assert "MUNINN_FALLBACK_API_KEY" in (named(found, "model.fallback_key").next_step or "")
+        nowhere = both | {"fallback_base_url": f"http://127.0.0.1:{unused_tcp_port}/v1"}
+        found = await endpoint_of(settings_for(first, **nowhere))
+    assert named(found, "model.fallback_reachable").level == "fault"
+    assert named(found, "model.reachable").level == "ok"
 
 
 def _follows(request: ChatRequest) -> Completion:
