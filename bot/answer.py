@@ -23,6 +23,7 @@ from bot.ai_events import AiEvent, AiEvents
 from bot.allowance import Budget, forbidden
 from bot.crash import crash_point
 from bot.delivery import Delivery
+from bot.logs import bind
 from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
 from bot.payloads import clean
@@ -192,7 +193,8 @@ class Answerer:
             stored = await begin_run(
                 conn, space_id=turn.space_id, turn_id=turn.turn_id, model=self._model_name, prompt=prompt
             )
-        outcome = await self._run(turn, self._context(turn, trigger), stored)
+        with bind(run_id=stored.run_id):
+            outcome = await self._run(turn, self._context(turn, trigger), stored)
         crash_point("after_reply")
         log.info(
             "run.ended",
