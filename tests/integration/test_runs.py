@@ -251,6 +251,19 @@ async def test_a_run_leaves_its_audit(stage: Stage) -> None:
         assert shown.startswith("{")
 
 
+async def test_a_write_that_is_served_from_the_record_is_marked_so(stage: Stage) -> None:
+    """I4: the second one changes nothing, says so, and counts; the third is one too many."""
+    stage.model.script(*[call("discord_react", emoji="🎉")] * 3, say("There."))
+    await answered(stage, "celebrate")
+    rows = await stage.pool.fetch("SELECT state, from_record, error_code FROM agent_tool_calls ORDER BY step")
+    assert [tuple(row) for row in rows] == [
+        ("done", False, None),
+        ("done", True, None),
+        ("failed", False, "identical_calls"),
+    ]
+    assert len(stage.discord.requests_to("PUT", "/channels/*/messages/*/reactions/**")) == 1
+
+
 async def test_each_request_is_an_event_and_none_of_them_can_break_a_run(stage: Stage) -> None:
     """With the table gone the run goes on, and the failure is logged."""
     stage.model.script(server_error(400), say("One."), say("Two."))

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.arguments import call_key
-from agent.contracts import Finish, ModelReply, RunOutcome, SystemMessage, UserMessage
-from agent.errors import ModelUnavailable
+from agent.contracts import ContextMessage, Finish, ModelReply, RunOutcome, SystemMessage, ToolMessage
+from agent.errors import ModelFault, ModelRefused, ModelUnavailable
 from agent.limits import Limits
 from agent.loop import run
 from agent.plan import OVER_THE_LIMIT
@@ -26,7 +26,7 @@ from tests.unit.agent.scripted import Behaviour, MemoryStore, ScriptedModel, Too
 from tests.unit.agent.virtual_time import clock, run_virtually
 from tests.unit.agent.wire_rules import check_transcript
 
-PROMPT = (SystemMessage("You are Muninn."), UserMessage("Go."))
+PROMPT = (SystemMessage("You are Muninn."), ContextMessage("Recent:", ("> words " * 100,) * 5, "> Go."))
 MOST_STEPS, MOST_CALLS = 5, 6
 
 arguments = st.sampled_from(["{}", '{"a":1}', '{"a": 1}', '{"b":[1,2]}', '{"a":', "", '{"a":"\\u0000"}', '{"\0":1}'])
@@ -56,6 +56,9 @@ replies = st.one_of(
     ),
     st.builds(_saying, st.sampled_from([None, "", "Yes."]), st.sampled_from(word_finishes)),
 )
+faults: st.SearchStrategy[ModelFault] = st.sampled_from(
+    [ModelRefused("too_long", "no"), ModelRefused("too_long", "no"), ModelUnavailable("busy", "no")]
+)
 behaviours = st.builds(
     Behaviour,
     delay_s=st.sampled_from([0.0, 0.1, 1.0, 4.0, 4.0, 30.0]),
@@ -71,23 +74,31 @@ limits = st.builds(
     tool_s=st.sampled_from([2.0, 20.0]),
     parallel_reads=st.integers(1, 3),
     identical_calls=st.integers(1, 2),
+    max_writes=st.integers(0, 3),
     final_reserve_s=st.just(5.0),
+    result_chars=st.sampled_from([700, 2_000]),
+    request_tokens=st.sampled_from([500, 1_500, 100_000]),
 )
 
 
 @dataclass(frozen=True)
 class Story:
-    """What the model says and how long it takes, what the tools do, and the limits."""
+    """What the model says and how long it takes, what the tools do, and the limits.
 
-    said: list[tuple[float, ModelReply]]
+    A fault in place of a reply: the model refuses the request, as too long or for good, or is away.
+    """
+
+    said: list[tuple[float, ModelReply | ModelFault]]
     how: dict[tuple[int, int], Behaviour]
     limits: Limits
 
 
 stories = st.builds(
     Story,
-    # Enough replies for any number of steps; the last ones are used when a step timed out.
-    said=st.lists(st.tuples(st.sampled_from([0.0, 0.0, 0.5, 40.0]), replies), min_size=8, max_size=8),
+    # Enough replies for any number of steps; the last ones are used when a step timed out or did not fit.
+    said=st.lists(
+        st.tuples(st.sampled_from([0.0, 0.0, 0.5, 40.0]), st.one_of(*[replies] * 6, faults)), min_size=24, max_size=24
+    ),
     how=st.dictionaries(
         st.tuples(st.integers(0, MOST_STEPS), st.integers(0, MOST_CALLS)), behaviours, max_size=MOST_STEPS * 3
     ),
@@ -121,7 +132,8 @@ class Run:
 def assert_within_limits(attempt: Run, outcome: RunOutcome) -> None:
     """I10, by counting what really happened."""
     bounds, steps = attempt.story.limits, attempt.store.steps
-    assert len(attempt.model.asked) <= bounds.max_steps
+    assert attempt.model.replied <= bounds.max_steps
+    assert len(attempt.model.asked) <= bounds.max_steps * 3
     assert len(steps) <= bounds.max_steps - 1
     assert len(attempt.toolbox.started) <= outcome.calls <= bounds.max_calls
     assert attempt.toolbox.widest <= bounds.parallel_reads
@@ -129,6 +141,10 @@ def assert_within_limits(attempt: Run, outcome: RunOutcome) -> None:
     planned = {(each.planned.step, each.planned.ordinal): each.planned for step in steps for each in step.calls}
     made = Counter(call_key(planned[key].call) for key in attempt.toolbox.started)
     assert all(count <= bounds.identical_calls for count in made.values())
+    assert sum(planned[key].effect == "write" for key in attempt.toolbox.started) <= bounds.max_writes
+    for request in attempt.model.asked:
+        for message in request.messages:
+            assert not isinstance(message, ToolMessage) or len(message.content) <= bounds.result_chars
     if outcome.reason.startswith("limit_") and len(attempt.model.asked) > 1:
         assert attempt.model.asked[-1].tools == []
 
@@ -191,12 +207,32 @@ def test_a_run_cut_off_anywhere_leaves_at_once_and_resumes(story: Story, cut_at:
         check_transcript(build(PROMPT, store.steps))
         again = Run(story, store, from_reply=before)
         outcome = await again.go()
-        assert before + len(again.model.asked) <= story.limits.max_steps
+        assert before + again.model.replied <= story.limits.max_steps
         assert outcome.calls <= story.limits.max_calls
         assert all(each.result is not None for step in store.steps for each in step.calls)
         check_transcript(build(PROMPT, store.steps))
 
     run_virtually(main)
+
+
+orders = st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.5, 1.0, 3.0]), min_size=8, max_size=8)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(made_calls, min_size=1, max_size=8), orders, orders)
+def test_whatever_finishes_first_the_record_is_the_same(
+    made: list[tuple[str, str, str]], one: list[float], other: list[float]
+) -> None:
+    """Ordinals, results and the next request are the model's, so that a second attempt finds what it expects."""
+
+    def recorded(delays: list[float]) -> tuple[list[object], list[object]]:
+        how = {(0, at): Behaviour(delay) for at, delay in enumerate(delays)}
+        story = Story([(0.0, calls(*made)), (0.0, say("Done."))], how, Limits(max_calls=6, parallel_reads=3))
+        attempt = Run(story, MemoryStore())
+        run_virtually(attempt.go)
+        return list(attempt.store.steps), list(attempt.model.asked[-1].messages)
+
+    assert recorded(one) == recorded(other)
 
 
 @given(stories)

@@ -60,6 +60,7 @@ class ScriptedModel:
 
     script: list[ModelReply | Exception | float]
     asked: list[Asked] = field(default_factory=list["Asked"])
+    replied: int = 0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, within_s: float) -> ModelReply:
         check_transcript(messages)
@@ -72,6 +73,7 @@ class ScriptedModel:
             step = self.script.pop(0)
         if isinstance(step, Exception):
             raise step
+        self.replied += 1
         return step
 
 

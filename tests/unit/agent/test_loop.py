@@ -198,6 +198,19 @@ def test_identical_calls_are_stopped_also_when_they_succeed() -> None:
     assert [world.store.codes(step)[0] for step in range(4)] == [None, None, "identical_calls", None]
 
 
+def test_the_same_fan_out_in_another_order_is_the_same() -> None:
+    """A model that goes in circles over several calls at once is stopped like one that repeats a single call."""
+    one, two = ("read", '{"q":1}'), ("read", '{"q":2}')
+    orders = ((one, two), (two, one), (one, two))
+    world = World(*[calls(*((*each, "") for each in order)) for order in orders], say("Done."))
+    world.go()
+    assert [world.store.codes(step) for step in range(3)] == [
+        [None, None],
+        [None, None],
+        ["identical_calls", "identical_calls"],
+    ]
+
+
 def test_a_reply_cut_by_length_runs_none_of_its_calls() -> None:
     """A truncated call can parse and validate though it is incomplete."""
     world = World(calls(("write", '{"q":1}'), ("read", '{"q":2}'), finish="length"), say("Done."))
