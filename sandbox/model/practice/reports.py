@@ -82,6 +82,7 @@ def _read(now: Situation, made: ToolCall, answer: Mapping[str, Json]) -> str:
         return "There is nothing to read."
     if rule_for(now.said.words) != "summarise":
         return "\n".join([f"The last {len(rows)}:", *(_quote(row) for row in rows[-2 * _MOST_SHOWN :])])
+    rows = [row for row in rows if row.get("author_kind") != "you"] or rows
     spoke: dict[str, int] = {}
     for row in rows:
         spoke[_text(row, "author")] = spoke.get(_text(row, "author"), 0) + 1
