@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from . import emoji as emojis
 from . import payloads
-from .clock import created_at, looks_like_snowflake
+from .clock import looks_like_snowflake
 from .errors import Misuse, NotPermitted, Refusal, missing_access, missing_permissions, unknown
+from .floor import Floor
 from .mentions import PARSE_EVERYTHING, AllowedMentions, resolve
 from .messages import (
     CHAT_COMMANDS,
@@ -28,7 +29,7 @@ from .messages import (
 from .nonces import Nonces
 from .people import User
 from .permissions import Permission
-from .places import Channel, Guild, Kind, Place, Thread
+from .places import Channel, Guild, Place, Thread
 
 if TYPE_CHECKING:
     from .events import Payload
@@ -70,9 +71,9 @@ class Draft:
     """These two are for answers to interactions; see Message."""
 
 
-class Speech:
+class Speech(Floor):
     def __init__(self, world: World, nonce_window: float) -> None:
-        self._world = world
+        super().__init__(world)
         self.nonces = Nonces(world.clock, nonce_window)
 
     async def spoken(
@@ -118,64 +119,6 @@ class Speech:
         message = self.post(channel, draft)
         await self._world.breathe()
         return message
-
-    def must_speak(self, author: User, channel: Channel) -> None:
-        """Raises the Refusal that the author would get for a post here."""
-        if channel.guild is None:
-            if author not in channel.recipients:
-                raise missing_access()
-            if author is self._world.bot and not all(r.accepts_dms for r in channel.recipients):
-                raise Refusal(403, 50007, "Cannot send messages to this user")
-            return
-        if not channel.visible_to(author):
-            raise missing_access()
-        if channel.is_forum:
-            raise Refusal(400, 40058, "Cannot send a message in a forum channel")
-        if channel.kind is Kind.CATEGORY:
-            raise Refusal(400, 50008, "Cannot send messages in a non-text channel")
-        allowed = channel.permissions_of(author)
-        need = Permission.SEND_MESSAGES_IN_THREADS if isinstance(channel, Thread) else Permission.SEND_MESSAGES
-        if need not in allowed:
-            raise missing_permissions(need)
-        if isinstance(channel, Thread) and channel.locked and Permission.MANAGE_THREADS not in allowed:
-            if channel.archived:
-                raise Refusal(400, 50083, "Thread is archived")
-            raise Refusal(400, 160005, "Thread is locked")
-        self._must_be_verified(author, channel)
-        self.must_not_hurry(author, channel)
-
-    def _must_be_verified(self, author: User, channel: Channel) -> None:
-        """Of people without a role: 5 minutes on Discord at the medium level, 10 in the guild at the high one.
-
-        https://discord.com/developers/docs/resources/guild#guild-object-verification-level. That an account has a
-        verified e-mail address or telephone is taken for granted.
-        """
-        guild = channel.guild
-        member = None if guild is None else guild.members.get(author.id)
-        if guild is None or member is None or author.bot or member.roles or member.id == guild.owner_id:
-            return
-        now, level = self._world.clock.now(), guild.verification_level
-        too_new = (level >= 2 and now < created_at(author.id) + 300) or (level >= 3 and now < member.joined_at + 600)
-        if member.pending or too_new:
-            raise Refusal(403, 50009, "Channel verification level is too high for you to gain access")
-
-    def must_not_hurry(self, author: User, channel: Channel, *, threads: bool = False) -> None:
-        """Raises 20016 for who has said something (or, with ``threads``, begun one) here within the slowmode.
-
-        Bots and holders of Bypass Slowmode are unaffected:
-        https://discord.com/developers/docs/resources/channel#channel-object-channel-structure.
-        """
-        if not channel.slowmode or author.bot or Permission.BYPASS_SLOWMODE in channel.permissions_of(author):
-            return
-        guild, now = channel.guild, self._world.clock.now()
-        if threads and guild is not None:
-            made = [t.created_at for t in guild.threads.values() if t.parent is channel and t.owner is author]
-        else:
-            made = [m.created_at for m in channel.shelf.everything() if m.author is author and m.kind in CHAT_COMMANDS]
-        if made and now < max(made) + channel.slowmode:
-            wait = max(made) + channel.slowmode - now
-            text = f"This action cannot be performed due to slowmode rate limit ({wait:.1f} s left)"
-            raise Refusal(429, 20016, text)
 
     def post(self, channel: Channel, draft: Draft) -> Message:
         """Post, or inside the nonce window return what the same author posted here with the same nonce.

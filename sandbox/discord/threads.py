@@ -66,25 +66,10 @@ class Threads:
         guild = self._check_start(parent, starter, owner, private=private)
         if parent.kind in ONLY_THREADS:
             forums.check_tags(parent, applied_tags, (), owner)
-        now = self._world.clock.now()
-        kind = Kind.NEWS_THREAD if parent.kind is Kind.NEWS else Kind.THREAD
-        thread = Thread(
-            self._world,
-            self._world.ids.next() if starter is None else starter.id,
-            Kind.PRIVATE_THREAD if private else kind,
-            name,
-            guild,
-            parent,
-            owner=owner,
-            starter=starter,
-            invitable=invitable,
-            auto_archive_minutes=auto_archive_minutes,
-            archive_changed_at=now,
-            created_at=now,
-            slowmode=parent.default_thread_slowmode if slowmode is None else slowmode,
-            applied_tags=list(applied_tags),
-        )
-        thread.joined[owner.id] = now
+        thread = self._made(parent, starter, name, owner, private=private)
+        thread.invitable, thread.auto_archive_minutes = invitable, auto_archive_minutes
+        thread.slowmode = parent.default_thread_slowmode if slowmode is None else slowmode
+        thread.applied_tags = list(applied_tags)
         self._world.channels[thread.id] = guild.threads[thread.id] = thread
         body = payloads.thread(thread, newly_created=True)
         self._world.publish("THREAD_CREATE", body, guild=guild, channel=thread)
@@ -92,6 +77,24 @@ class Threads:
         self._log(Action.THREAD_CREATE, thread, {}, after, owner, reason)
         if announce:
             self._announce(thread, parent, starter)
+        return thread
+
+    def _made(self, parent: Channel, starter: Message | None, name: str, owner: User, *, private: bool) -> Thread:
+        now = self._world.clock.now()
+        public = Kind.NEWS_THREAD if parent.kind is Kind.NEWS else Kind.THREAD
+        thread = Thread(
+            self._world,
+            self._world.ids.next() if starter is None else starter.id,
+            Kind.PRIVATE_THREAD if private else public,
+            name,
+            parent.guild,
+            parent,
+            owner=owner,
+            starter=starter,
+            archive_changed_at=now,
+            created_at=now,
+        )
+        thread.joined[owner.id] = now
         return thread
 
     def _check_start(self, parent: Channel, starter: Message | None, owner: User, *, private: bool) -> Guild:
