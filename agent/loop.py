@@ -12,7 +12,7 @@ What must hold here, each shown by a test:
 
 import time
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import structlog
@@ -98,10 +98,12 @@ class _Run:
     tools_until: float
     ends: float
     steps: list[StoredStep]
+    ledger: Ledger = field(default_factory=Ledger)
     room: int | None = None  # estimated tokens, once the model has refused more
 
     async def to_the_end(self) -> RunOutcome:
         self.steps = list(await self._stored(self.store.load(), "load"))
+        self.ledger = Ledger.of(self.steps)
         await self._finish_cut_off_calls()
         while True:
             limit = self._limit()
@@ -128,7 +130,7 @@ class _Run:
         """The limit that makes the next step the last one."""
         if len(self.steps) >= self.limits.max_steps - 1:
             return "limit_steps"
-        if self._ledger().calls >= self.limits.max_calls:
+        if self.ledger.calls >= self.limits.max_calls:
             return "limit_calls"
         if self.clock() >= self.tools_until:
             return "limit_time"
@@ -194,7 +196,7 @@ class _Run:
     async def _act(self, reply: ModelReply) -> None:
         """Plan, save, dispatch and settle the calls of one reply; an empty answer is a step without any."""
         step = len(self.steps)
-        planned = plan_calls(step, reply, self.toolbox, self._ledger(), self.limits)
+        planned = plan_calls(step, reply, self.toolbox, self.ledger, self.limits)
         await self._stored(self.store.save_step(step, reply, [each for each, _ in planned]), "save a step")
         calls = tuple(StoredCall(each, each.rejection) for each, _ in planned)
         self.steps.append(StoredStep(step, reply, calls))
@@ -244,9 +246,6 @@ class _Run:
         except DeadlinePassed:
             raise StoreStalled(what, within_s) from None
 
-    def _ledger(self) -> Ledger:
-        return Ledger.of(self.steps)
-
     def _outcome(
         self,
         kind: Literal["answered", "failed"],
@@ -266,7 +265,7 @@ class _Run:
             reason,
             None if reply is None else without_calls(reply),
             len(self.steps),
-            self._ledger().calls,
+            self.ledger.calls,
             usage + (reply.usage if reply is not None else Usage()),
             ends=tuple(CallEnd(tool, r.error_code, r.from_record) for tool, r in ends if r is not None),
             unfinished=(*left, *(each.tool for each in (reply.message.calls if reply is not None else ()))),
