@@ -59,7 +59,7 @@ class Responses:
 
     async def _sent(self, route: Route, body: Body, within_s: float, interaction_id: int) -> bool:
         try:
-            await self._rest.request(route, within_s=within_s, json=body)
+            await self._rest.request(route, within_s=within_s, once=True, json=body)
         except WriteRefused as refusal:
             log.warning("interaction.refused", interaction_id=interaction_id, code=refusal.code)
             return False

@@ -50,8 +50,14 @@ class Rest:
         self._http = http
         self._held_until = 0.0
 
-    async def request(self, route: Route, *, within_s: float | None = None, **kwargs: Any) -> Any:
-        """One request with its deadline. Raises WriteRefused or WriteInDoubt, and nothing of the libraries below."""
+    async def request(self, route: Route, *, within_s: float | None = None, once: bool = False, **kwargs: Any) -> Any:
+        """One request with its deadline. Raises WriteRefused or WriteInDoubt, and nothing of the libraries below.
+
+        `once`: what Discord would do twice if it were sent twice. The library by itself sends anything again after
+        500, 502 and 504, when it may well have been done.
+        """
+        if once:
+            kwargs["files"] = [_Once()]
         held_s = self._held_until - time.monotonic()
         if held_s > 0:
             raise WriteInDoubt("held", held_s)
@@ -60,6 +66,8 @@ class Rest:
             return await bounded(request, within_s or ATTEMPT_S, grace_s=GRACE_S, name="discord request")
         except DeadlinePassed as error:
             raise WriteInDoubt("timeout") from error
+        except _SecondTry as error:
+            raise WriteInDoubt("server_error") from error
         except discord.RateLimited as error:
             raise WriteInDoubt("rate_limited", error.retry_after) from error
         except discord.HTTPException as error:
@@ -84,6 +92,19 @@ class Rest:
         if error.status >= 500 or not _is_json(error):
             return WriteInDoubt(f"http_{error.status}")
         return WriteRefused(error.code or error.status, error.status, error.text)
+
+
+class _SecondTry(Exception):
+    """The library was about to send a request again that must go out once."""
+
+
+class _Once:
+    """Stands where files would: the library rewinds them before each try, and says which one it is."""
+
+    def reset(self, *, seek: int | bool = True) -> None:
+        """Let the first try go on, and no other."""
+        if seek:
+            raise _SecondTry
 
 
 class Reads:

@@ -213,7 +213,7 @@ class Writes:
                 if doubtful and (found := await start.found()) is not None:
                     return Outcome("applied", clock.attempts, MessageId(found))
                 clock.attempts += 1
-                made = as_object(await self._rest.request(start.route, json=start.body, reason=start.reason))
+                made = as_object(await self._rest.request(start.route, once=True, json=start.body, reason=start.reason))
                 return Outcome("applied", clock.attempts, MessageId(int(made["id"])))
             except WriteRefused as refusal:
                 if doubtful and refusal.code == THREAD_EXISTS and (found := await start.found()) is not None:

@@ -251,7 +251,8 @@ def _first_versions(seen: Sequence[MessageSeen | None]) -> set[int]:
 # the message is the turn's, whose worker may have died before it could say so.
 SETTLE_ECHOES_SQL: Final = """
 WITH settled AS (
-    UPDATE action_receipts r SET state = 'applied', external_id = e.message_id, settled_at = now()
+    UPDATE action_receipts r
+    SET state = 'applied', external_id = e.message_id, settled_at = now(), attempts = greatest(r.attempts, 1)
     FROM unnest($1::text[], $2::bigint[]) AS e (nonce, message_id)
     WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown')
     RETURNING r.space_id, r.external_id, r.turn_id

@@ -58,6 +58,13 @@ def test_a_global_limit_closes_the_gate_that_we_open() -> None:
     assert source.index("retry_after > self.max_ratelimit_timeout") < source.index("self._global_over.clear()")
 
 
+def test_the_library_says_before_each_try_which_one_it_is() -> None:
+    """I4: bot.rest stops a second try of what Discord would do twice, in the place of a file that is rewound."""
+    source = inspect.getsource(HTTPClient.request)
+    assert source.index("for tries in range(5):") < source.index("f.reset(seek=tries)")
+    assert source.index("f.reset(seek=tries)") < source.index("self.__session.request")
+
+
 async def test_pauses_between_attempts_to_connect_are_bounded() -> None:
     """I1: the library alone would wait up to seventeen minutes after an outage."""
     gateway = Gateway(shard=(0, 1))
