@@ -363,10 +363,12 @@ def _with_secret_files(layer: Mapping[str, str | None]) -> dict[str, str]:
             found[variable] = value
         elif named:
             try:
-                found[variable] = Path(named).read_text(encoding="utf-8").strip()
+                value = Path(named).read_text(encoding="utf-8").strip()
             except (OSError, UnicodeDecodeError) as exc:
                 reason = exc.strerror if isinstance(exc, OSError) else "it is not text"
                 raise SettingsFault(f"{variable}_FILE names {named}, which cannot be read: {reason}.") from None
+            if value:
+                found[variable] = value
     return found
 
 

@@ -63,8 +63,11 @@ def test_the_environment_goes_before_the_file_it_names_and_before_dotenv(
     assert load().discord_token.get_secret_value() == "from-environment"
 
 
-def test_an_empty_value_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`MUNINN_DATABASE_URL=` is the same as no such line."""
+def test_an_empty_value_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`MUNINN_DATABASE_URL=` is the same as no such line, and so is a secret file with nothing in it."""
+    (tmp_path / "key").write_text("\n")
+    monkeypatch.setenv("MUNINN_FIRECRAWL_API_KEY_FILE", str(tmp_path / "key"))
+    assert load().firecrawl_api_key is None
     monkeypatch.setenv("MUNINN_DATABASE_URL", "")
     monkeypatch.setenv("MUNINN_MAX_STEPS", "")
     assert load().database_url is None
