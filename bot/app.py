@@ -30,6 +30,7 @@ from bot.guilds import Guilds
 from bot.health import Health
 from bot.ingress import Ingress
 from bot.limiter import Limiter, Rates
+from bot.notices import NOTICE, NOTICE_OF_LITTLE
 from bot.outlook import Outlook
 from bot.pool import CONNECT_S, POOL_MOST, open_pool
 from bot.readiness import Readiness
@@ -276,7 +277,8 @@ def _assemble(
     )
     reconciliation = Reconciliation(pool, Standing(rest, me.user_id), every_s=settings.reconcile_s)
     audiences = Audiences(pool, wakeups.audiences, poll_s=settings.poll_s)
-    guilds = Guilds(pool, writes, Reads(rest), me, shard=shard, tells=settings.guild_notice)
+    notice = NOTICE if settings.message_content else NOTICE_OF_LITTLE
+    guilds = Guilds(pool, writes, Reads(rest), me, shard=shard, tells=settings.guild_notice, notice=notice)
     return _Parts(
         gateway,
         ingress,

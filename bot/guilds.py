@@ -46,16 +46,6 @@ RETRY_MOST_S: Final = 600.0
 CLOCKS_S: Final = timedelta(minutes=1)
 """By so much the database's clock may be ahead of Discord's, by which a message of ours is looked for."""
 
-NOTICE: Final = """\
-Hello, I am Muninn, a bot that remembers.
-
-**What I keep:** in the channels that I can see, what is written, edited and deleted, and who reacts with what, so \
-that I can say later what was said. **When I answer:** when somebody mentions me, replies to me, or writes to me \
-directly; then that message, and what was said around it, goes to a language model.
-
-**How to change it:** to keep me out of a channel, take View Channel away from my role there. What you delete, I no \
-longer find or quote. To have me gone, kick me. Ask me `help` to see what I can do."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
@@ -91,11 +81,19 @@ NOTICE_RECEIPT_SQL: Final = "SELECT state, external_id FROM action_receipts WHER
 class Guilds:
     """Keeps `guild_joinings`, and tells. `note` is called by the gateway, in frame order; `run` does the work.
 
-    `tells` off: joinings are noted, and nobody is told.
+    `tells` off: joinings are noted, and nobody is told. `notice`: what is said, which stays as it is for a joining.
     """
 
     def __init__(
-        self, pool: Pool, writes: Writes, reads: Reads, me: Identity, *, shard: tuple[int, int], tells: bool
+        self,
+        pool: Pool,
+        writes: Writes,
+        reads: Reads,
+        me: Identity,
+        *,
+        shard: tuple[int, int],
+        tells: bool,
+        notice: str,
     ) -> None:
         self._pool = pool
         self._writes = writes
@@ -103,6 +101,7 @@ class Guilds:
         self._me = me
         self._shard = shard
         self._tells = tells
+        self._notice = notice
         self._heard: deque[_Heard] = deque()
         self._owed: dict[SpaceId, _Owed] = {}
         self._woken = asyncio.Event()
@@ -201,7 +200,7 @@ class Guilds:
     async def _compose(self, joined: Joined) -> Standing:
         channel_id = joined.system_channel_id if await self._may_write(joined) else None
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            return await joinings.compose(conn, joined, NOTICE, channel_id)
+            return await joinings.compose(conn, joined, self._notice, channel_id)
 
     async def _may_write(self, joined: Joined) -> bool:
         if joined.system_channel_id is None:

@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from bot.guilds import NOTICE
+from bot.notices import NOTICE, NOTICE_OF_LITTLE
 from bot.settings import load
 from sandbox.discord import Guild, Message, Permission
 from sandbox.discord.people import User
@@ -190,6 +190,15 @@ async def test_what_was_in_doubt_when_the_guild_was_left_stays_so(stage: Stage) 
     state = await stage.pool.fetchval("SELECT notice_state FROM guild_joinings")
     assert state in ("refused", "told")
     assert await stage.pool.fetchval("SELECT count(*) FROM action_receipts WHERE state = 'intended'") == 0
+
+
+async def test_a_bot_that_reads_little_says_so(stage: Stage) -> None:
+    """Without Message Content it keeps less, and the notice says what."""
+    stage.guild.system_channel_id = stage.general.id
+    async with stage.muninn(message_content=False, **TELLS):
+        await joining(stage, "told")
+    assert [message.content for message in stage.discord.bot_messages()] == [NOTICE_OF_LITTLE]
+    assert len(NOTICE_OF_LITTLE) < 2000
 
 
 async def test_many_guilds_are_told_one_after_the_other(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
