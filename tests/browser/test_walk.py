@@ -1,5 +1,6 @@
 """People walk the page and talk to Muninn: a member, a moderator and an administrator, by mouse and by keyboard."""
 
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -117,6 +118,11 @@ async def test_a_member_finds_their_way(stage: Stage, visitors: Visitors) -> Non
         await form.get_by_role("button", name="Post").click()
         await expect(ada.message("It should be").locator("em")).to_have_text("black")
 
+        await ada.box.fill("it is in #help")  # which is offered, and stands there whole: Enter sends
+        await expect(ada.page.get_by_role("option", name="help")).to_be_visible()
+        await ada.press("Enter")
+        await expect(ada.message("it is in").get_by_role("button", name="#help")).to_be_visible()
+
         await ada.goes("Muninn")
         await ada.says("hello?")
         await expect(ada.message("Psst.")).to_be_visible()
@@ -140,6 +146,29 @@ async def test_a_member_finds_their_way(stage: Stage, visitors: Visitors) -> Non
         await ada.becomes("Bob")
         await ada.says("now I am Bob")
         assert [m.author for m in stage.general.shelf.live()][-1] is stage.bob.user
+
+
+async def test_a_member_confirms_what_muninn_asks_back(stage: Stage, visitors: Visitors) -> None:
+    """I5: an action that was not asked for in plain words waits for its requester's press, and is on record then."""
+    stage.model.script(call("discord_send_message", content="Tea is ready"), say("Press the button, please."))
+    async with stage.muninn(), page_of(stage, visitors) as page:
+        ada, bob = await visitors.visit(page.url), await visitors.visit(page.url)
+        await ada.comes_in("Ada")
+        await bob.comes_in("Bob")
+        await ada.says(f"@{stage.discord.bot.display_name} I think it is about time")
+        card = ada.messages.filter(has=ada.page.get_by_role("button", name="Do it"))
+        await expect(card).to_be_visible()
+        await expect(ada.message("Press the button, please.")).to_be_visible()
+        await bob.page.get_by_role("button", name="Do it").click()
+        await expect(bob.messages.filter(has_text="Only you can see this.")).to_be_visible()
+        await expect(ada.messages.filter(has_text="Only you can see this.")).to_have_count(0)
+        await card.get_by_role("button", name="Do it").click()
+        said = ada.messages.filter(has=ada.page.locator(".words", has_text=re.compile("^Tea is ready$")))
+        await expect(said).to_be_visible()
+        await expect(card).to_have_count(0)
+        await ada.messages.filter(has_text="I think it is about time").first.click()
+        await expect(ada.panel.get_by_text("send_message").first).to_be_visible()
+    assert len([m for m in stage.discord.bot_messages() if m.content == "Tea is ready"]) == 1
 
 
 async def test_a_moderator_keeps_order(stage: Stage, visitors: Visitors) -> None:

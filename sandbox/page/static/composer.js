@@ -150,6 +150,7 @@ function complete(area, grow) {
     area.setAttribute("aria-expanded", "true");
     mark();
   };
+  const isWritten = ({ text }) => text?.toLowerCase() === area.value.slice(from, area.selectionStart).toLowerCase();
   area.addEventListener("input", look);
   area.addEventListener("click", look);
   area.addEventListener("blur", close);
@@ -160,6 +161,10 @@ function complete(area, grow) {
       if (step) {
         at = (at + step + offered.length) % offered.length;
         mark();
+      } else if (event.key === "Enter" && isWritten(offered[at])) {
+        // The name stands there whole: Enter means the message.
+        close();
+        return false;
       } else if (event.key === "Enter" || event.key === "Tab") choose(at);
       else if (event.key === "Escape") close();
       else return false;

@@ -346,6 +346,6 @@ function beginning() {
     h("p", {}, isDm ? `Whatever you write here, ${name} answers.` : `The beginning of ${titleOf(place)}. ${name} reads what is said here and answers whoever mentions it or replies to it.`),
   ]);
   if (!place.can.say) return;
-  const tries = isDm ? ["help", "who am I?"] : [`@${name} what did we say about atlas?`, `@${name} react with 👍`];
+  const tries = isDm ? ["help", "remember that I prefer tea", "who am I?"] : [`@${name} what did we say about atlas?`, `@${name} remember that I prefer tea`, `@${name} help`];
   box.append(h("div.tries", { role: "group", "aria-label": "Try this" }, tries.map((words) => h("button.try", { type: "button", onclick: () => act.suggest(words) }, words))));
 }
