@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final, cast
 
 import asyncpg
@@ -66,4 +67,6 @@ def _as_json(name: str, value: object) -> object:
         return [_as_json("", item) for item in cast("tuple[object, ...]", value)]
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
     return str(value) if isinstance(value, int) and name.endswith("_id") else value

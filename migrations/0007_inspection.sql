@@ -3,7 +3,3 @@
 -- squawk-ignore require-concurrent-index-creation
 CREATE INDEX discord_events_message ON discord_events (space_id, message_id)
     WHERE message_id IS NOT NULL AND kind <> 'MESSAGE_CREATE';
-
--- The newest turns of a place, whatever became of them.
--- squawk-ignore require-concurrent-index-creation
-CREATE INDEX turns_place ON turns (space_id, place_id, turn_id DESC);

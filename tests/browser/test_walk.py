@@ -167,7 +167,8 @@ async def test_a_member_confirms_what_muninn_asks_back(stage: Stage, visitors: V
         await expect(said).to_be_visible()
         await expect(card).to_have_count(0)
         await ada.messages.filter(has_text="I think it is about time").first.click()
-        await expect(ada.panel.get_by_text("send_message").first).to_be_visible()
+        await expect(ada.panel.get_by_text("Asked back")).to_be_visible()
+        await expect(ada.panel.get_by_text("used", exact=True)).to_be_visible()
     assert len([m for m in stage.discord.bot_messages() if m.content == "Tea is ready"]) == 1
 
 

@@ -4,7 +4,8 @@ import asyncpg
 import pytest
 
 from bot import inspect
-from bot.inspect import MOST_CHARACTERS, message_report, recent_runs, run_report
+from bot.ageing import Ageing
+from bot.inspect import MOST_CHARACTERS, message_report, messages, recent_runs, run_report, runs
 from memory.ids import MessageId, PlaceId, RunId, SpaceId
 from memory.scope import Scope
 from sandbox.model import call, say, server_error
@@ -114,10 +115,52 @@ async def test_another_space_sees_nothing(stage: Stage) -> None:
     assert await recent_runs(stage.pool, Scope(SpaceId(stage.guild.id), PlaceId(1)), most=5) == ()
 
 
-@pytest.mark.parametrize("name", [name for name in vars(inspect) if name.endswith("_SQL")])
+STATEMENTS = {
+    name: statement for module in (messages, runs) for name, statement in vars(module).items() if name.endswith("_SQL")
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
 def test_every_statement_carries_the_space(name: str) -> None:
     """I6: no statement of inspection can be run without naming the space."""
-    assert "space_id = $1" in vars(inspect)[name]
+    assert "space_id = $1" in STATEMENTS[name]
+
+
+async def test_what_was_asked_back_is_on_record(stage: Stage) -> None:
+    """The card of an action that was not asked for in plain words, before and after its press."""
+    space = SpaceId(stage.guild.id)
+    stage.model.script(call("discord_send_message", content="Tea is ready"), say("Please confirm."))
+    async with stage.muninn():
+        asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} I think it is about time")
+        assert await stage.settled(1) == ["answered"]
+        card = await stage.discord.wait_for_message(containing="Tea is ready")
+        [waiting] = (await message_report(stage.pool, space, MessageId(asked.id))).cards
+        await stage.ada.press(card, "Do it")
+        await stage.until("SELECT 1 FROM action_cards WHERE shown = 'used'")
+    [used] = (await message_report(stage.pool, space, MessageId(asked.id))).cards
+    assert (waiting.state, waiting.message_id, waiting.requester_id) == ("open", card.id, stage.ada.id)
+    assert (used.state, used.card_id, used.action) == ("used", waiting.card_id, "send_message")
+    assert used.closed_at is not None
+    assert (await message_report(stage.pool, ANOTHER, MessageId(asked.id))).cards == ()
+
+
+async def test_of_an_expired_run_the_shape_is_left(stage: Stage) -> None:
+    """What ageing has emptied is shown by what it left: what was called with what kind of thing, and no words."""
+    space = SpaceId(stage.guild.id)
+    stage.model.script(call("memory_search", query="atlas"), say("Nothing."))
+    async with stage.muninn():
+        await stage.ada.says(stage.general, f"{stage.discord.bot.mention} what about atlas?")
+        assert await stage.settled(1) == ["answered"]
+    run_id = RunId(await stage.pool.fetchval("SELECT run_id FROM agent_runs"))
+    await stage.pool.execute("UPDATE agent_runs SET ended_at = now() - interval '10 days'")
+    await Ageing(stage.pool, transcript_days=1, ai_event_days=1).sweep()
+    report = await run_report(stage.pool, space, run_id)
+    assert report is not None
+    assert report.run.expired_at is not None
+    [done] = report.steps[0].calls
+    assert "query" in done.arguments.text
+    assert "atlas" not in done.arguments.text
+    assert report.steps[1].said is None
 
 
 async def test_what_is_long_is_cut_and_what_is_secret_left_out(pool: asyncpg.Pool) -> None:

@@ -88,7 +88,7 @@ function draw(report, run, problem) {
   if (!state.hello.records) body.append(h("p.quiet", {}, "This page cannot look into a database."));
   else if (problem) body.append(h("p.problem", {}, problem));
   else if (!shown.id) body.append(h("p.quiet", {}, "Nothing was said here yet. Whatever is said will be shown here as it is journalled, answered and receipted."));
-  else if (report) put(body, [subjectLine(report), timeline(report), turn(report), report.runs.length ? runs(report, run) : null, receipts(report), use(report), journal(report)]);
+  else if (report) put(body, [subjectLine(report), timeline(report), turn(report), report.runs.length ? runs(report, run) : null, receipts(report), cards(report), use(report), journal(report)]);
   replace(
     box,
     h("header", {}, h("h2", {}, "On record"), h("button.follow", { type: "button", "aria-pressed": String(state.chosen === null), data: { key: "follow" }, title: "Show the newest message, and the next when it comes", onclick: () => act.mark(null) }, icon("follow"), "Newest"), iconButton("close", "Close", act.togglePanel, { keys: "Ctrl+.", data: { key: "close" } })),
@@ -116,7 +116,7 @@ function fold(key, summary, content, { open: isOpenNow = false } = {}) {
   return made;
 }
 
-const GOOD = new Set(["answered", "applied", "done", "routed"]);
+const GOOD = new Set(["answered", "applied", "done", "routed", "used"]);
 const BAD = new Set(["failed_told", "refused", "failed", "expired"]);
 const tone = (text) => (GOOD.has(text) ? "good" : BAD.has(text) ? "bad" : text === "unknown" || text === "cancelled" ? "warn" : "under-way");
 const badge = (text) => h("span.state", { class: tone(text) }, text.replaceAll("_", " "));
@@ -167,9 +167,11 @@ function runOf(summary, whole) {
     ["Calls", summary.calls || whole?.steps.flatMap(({ calls }) => calls).length || 0],
     ["Tokens in", summary.prompt_tokens.toLocaleString()],
     ["Tokens out", summary.completion_tokens.toLocaleString()],
+    ...(summary.cost ? [["Cost", summary.cost]] : []),
+    ...(summary.fallback_steps ? [["By the fallback", many(summary.fallback_steps, "step")]] : []),
   ];
   const reason = summary.end_reason && summary.end_reason !== summary.state ? h("span.quiet", {}, ` ${summary.end_reason}`) : null;
-  return h("section", {}, h("h3", {}, `Run ${summary.run_id}`, badge(summary.state), reason), h("dl.facts", {}, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value))))), whole && h("ol.steps", {}, whole.steps.map((step, index) => stepOf(whole, step, index))));
+  return h("section", {}, h("h3", {}, `Run ${summary.run_id}`, badge(summary.state), reason), h("dl.facts", {}, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value))))), summary.expired_at && h("p.quiet", {}, "The transcript has expired; this is what is left of it."), whole && h("ol.steps", {}, whole.steps.map((step, index) => stepOf(whole, step, index))));
 }
 
 function stepOf(run, step, index) {
@@ -178,15 +180,15 @@ function stepOf(run, step, index) {
   return h(
     "li",
     {},
-    h("div.step-head", {}, h("strong", {}, `Step ${step.step + 1}`), h("span.quiet", {}, `+${lasting(Date.parse(step.said_at) - Date.parse(before))} · ${step.prompt_tokens.toLocaleString()} → ${step.completion_tokens.toLocaleString()} tokens`)),
+    h("div.step-head", {}, h("strong", {}, `Step ${step.step + 1}`), h("span.quiet", {}, `${step.fallback ? "fallback · " : ""}${step.took_ms === null ? "+" : ""}${lasting(step.took_ms ?? Date.parse(step.said_at) - Date.parse(before))} · ${step.prompt_tokens.toLocaleString()} → ${step.completion_tokens.toLocaleString()} tokens`)),
     step.said && h("div.said", {}, excerpt(step.said)),
     step.calls.map((call) => callOf(call, `${key}-${call.ordinal}`)),
   );
 }
 
 function callOf(call, key) {
-  const took = call.settled_at && lasting(Date.parse(call.settled_at) - Date.parse(call.planned_at));
-  const summary = [h("span.ordinal", { title: "Ordinal" }, String(call.ordinal)), h("code", {}, call.tool), h("span.quiet", {}, call.effect), badge(call.state), call.error_code && h("code.bad", {}, call.error_code), took && h("span.quiet.end", {}, took)];
+  const took = call.settled_at && lasting(call.took_ms ?? Date.parse(call.settled_at) - Date.parse(call.planned_at));
+  const summary = [h("span.ordinal", { title: "Ordinal" }, String(call.ordinal)), h("code", {}, call.tool), h("span.quiet", {}, call.effect), badge(call.state), call.from_record && h("span.quiet", {}, "from the record"), call.error_code && h("code.bad", {}, call.error_code), took && h("span.quiet.end", {}, took)];
   return fold(key, summary, [h("h4", {}, "Arguments"), json(call.arguments), call.result && [h("h4", {}, "Result"), json(call.result)]]);
 }
 
@@ -207,6 +209,24 @@ function receipts(report) {
         ["Discord's id", receipt.external_id ?? "none"],
       ];
       return fold(`receipt-${receipt.receipt_id}`, summary, [h("dl.facts", {}, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value))))), json(receipt.arguments)]);
+    }),
+  );
+}
+
+/** Questions that waited for the requester's press. */
+function cards({ cards: its }) {
+  if (!its.length) return null;
+  return h(
+    "section",
+    {},
+    h("h3", {}, "Asked back"),
+    its.map((card) => {
+      const facts = [
+        ["Asked", preciseOf(card.asked_at)],
+        [card.closed_at ? "Closed" : "Open until", preciseOf(card.closed_at ?? card.expires_at)],
+        ["Only for", state.people.get(card.requester_id)?.name ?? card.requester_id],
+      ];
+      return fold(`card-${card.card_id}`, [h("code", {}, card.action), badge(card.state), card.code && h("code", {}, card.code)], [h("p", {}, asWritten(card.question)), h("dl.facts", {}, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))), card.told && h("p.quiet", {}, card.told)]);
     }),
   );
 }
