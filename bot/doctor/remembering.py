@@ -15,6 +15,8 @@ from memory.database import Connection
 WAITING_S: Final = 3_600.0
 """Seconds that memory may be behind what is said."""
 
+MANY_REFUSED: Final = 20
+
 # The model that makes the vectors of memories now, and whether all have one.
 CURRENT_MODEL_SQL: Final = """
 SELECT name, dimensions, filled_at IS NOT NULL AS filled FROM embedding_models WHERE is_current
@@ -71,7 +73,24 @@ async def _work(conn: Connection) -> list[Finding]:
                 "Read `failure` in the table parked_ingestions; the words stay in the journal.",
             )
         )
+    found += _believed(stands.today)
     return found or [ok("records.memory", "Memory has read what was said, and nothing of it fails.")]
+
+
+def _believed(today: Mapping[str, int]) -> list[Finding]:
+    """A model of which nothing is believed works all day and does nothing, without any failure."""
+    kept = sum(today.get(outcome, 0) for outcome in ("created", "confirmed", "revised", "unchanged"))
+    refused = {outcome.partition(":")[2]: n for outcome, n in today.items() if outcome.startswith("refused:")}
+    if kept or sum(refused.values()) < MANY_REFUSED:
+        return []
+    return [
+        warn(
+            "records.memory_believed",
+            f"Of {sum(refused.values())} things that the model wished to remember today none was believed "
+            f"({_counts(refused)}).",
+            "Name a more capable model in MUNINN_MEMORY_MODEL: this one does not keep to what it is asked.",
+        )
+    ]
 
 
 async def _vectors(conn: Connection, settings: Settings) -> list[Finding]:

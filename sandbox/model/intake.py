@@ -31,12 +31,14 @@ _MOST_INPUT_TOKENS = 8192
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What the server has to offer: names of its models, the chat window in tokens, the vectors' length."""
+    """What the server has to offer: names of its models, the chat window in tokens, the vectors' length, and whether
+    they come in other lengths too."""
 
     chat: str
     embedding: str
     window: int
     dimensions: int
+    shortens: bool = True
 
 
 def estimate_tokens(text: str) -> int:
@@ -103,7 +105,10 @@ def read_embedding(body: dict[str, Json], headers: Mapping[str, str], served: Se
     wanted = fields.text("encoding_format") or "float"
     if wanted not in _ENCODINGS:
         raise unsupported("encoding_format", wanted, tuple(_ENCODINGS))
-    dimensions = fields.integer("dimensions", least=1, most=4096) or served.dimensions
+    asked = fields.integer("dimensions", least=1, most=4096)
+    if asked is not None and not served.shortens:
+        raise InvalidRequest("This model does not support specifying dimensions.", param="dimensions")
+    dimensions = asked or served.dimensions
     return EmbeddingRequest(number, model, texts, dimensions, _ENCODINGS[wanted], headers)
 
 

@@ -47,17 +47,19 @@ class Model:
         name: str = "sandbox-chat",
         embedding_name: str = "sandbox-embedding",
         embedding_dimensions: int = 1024,
+        embedding_shortens: bool = True,
         context_window: int = 128_000,
         keep_requests: int | None = None,
         check_at_exit: bool = True,
     ) -> AsyncGenerator[Model]:
-        """A running model; `port` 0 takes a free one, `api_key` None makes one up, `context_window` is in tokens.
+        """A running model; `port` 0 takes a free one, `api_key` None makes one up, `context_window` is in tokens;
+        without `embedding_shortens` a request for vectors of another length is refused.
 
         On leaving without another exception it raises AssertionError if a request found nothing scripted, a scripted
         function raised, or a request was refused as invalid (`check_at_exit=False` leaves that to the test).
         Raises OSError when the port is taken.
         """
-        served = Served(name, embedding_name, context_window, embedding_dimensions)
+        served = Served(name, embedding_name, context_window, embedding_dimensions, embedding_shortens)
         model = cls(served, api_key or f"sk-sandbox-{secrets.token_hex(16)}", keep_requests=keep_requests)
         runner = web.AppRunner(
             model._application(), access_log=None, handler_cancellation=True, shutdown_timeout=_SHUTDOWN

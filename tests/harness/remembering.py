@@ -116,12 +116,18 @@ class Mind:
 
     @asynccontextmanager
     async def embedding(
-        self, *, name: str | None = None, dimensions: int | None = None, batch: int = 16
+        self,
+        *,
+        url: str | None = None,
+        key: str | None = None,
+        name: str | None = None,
+        dimensions: int | None = None,
+        batch: int = 16,
     ) -> AsyncGenerator[Embedding]:
-        """The worker for vectors, with the loopback's model unless another is named."""
+        """The worker for vectors of another process, with the loopback's model unless another is named."""
         embedder = EndpointEmbeddings(
-            base_url=self.model.base_url,
-            api_key=self.model.api_key,
+            base_url=url or self.model.base_url,
+            api_key=key or self.model.api_key,
             name=name or self.model.embedding_name,
             dimensions=dimensions or self.model.embedding_dimensions,
         )
