@@ -148,7 +148,8 @@ WITH picked AS MATERIALIZED (
     FROM picked p WHERE j.memory_id = p.memory_id
     RETURNING j.memory_id, j.lease_no, j.attempts
 )
-SELECT c.memory_id, i.space_id, i.version, c.lease_no, c.attempts, i.author_name, i.said_at, i.key, i.content,
+SELECT c.memory_id, i.space_id, i.version, c.lease_no, c.attempts, i.author_name, i.said_at, i.kind, i.key,
+       i.content,
        b.author_name AS before_name, b.content AS before_content
 FROM claimed c JOIN memory_items i USING (memory_id)
 LEFT JOIN LATERAL (
@@ -191,15 +192,16 @@ async def claim(conn: Db, model: Model, *, most: int, lease_s: float) -> tuple[J
 
 
 def embedded_text(row: Record) -> str:
-    """What is embedded: what was said just before it in its place, when and by whom it was said, its key, the words.
+    """What is embedded: what was said just before it in its place, when and by whom it was said, its kind and key, the
+    words.
 
     Without the author a third less is found (LoCoMo, recall at 10: 0.30 without, 0.44 with the author, 0.47 with the
     date too); what was said before answers "which one?" and adds four points to what recall finds.
     """
     said_at: datetime = row["said_at"]
     before = f"{row['before_name']}: {row['before_content']}\n" if row["before_content"] else ""
-    key = f" ({row['key']})" if row["key"] else ""
-    return f"{before}{said_at:%d %B %Y} {row['author_name']}{key}: {row['content']}"
+    what = f"{row['kind']}, {row['key']}" if row["key"] else row["kind"]
+    return f"{before}{said_at:%d %B %Y} {row['author_name']} ({what}): {row['content']}"
 
 
 # Write the vectors of memories that are still active and at the version that was embedded, by jobs that are still ours.

@@ -159,7 +159,7 @@ async def test_turning_embeddings_on_later_fills_what_exists(mind: Mind) -> None
     assert [row[0] for row in await vectors(mind)] == [kept]
     asked = [text for request in mind.model.embedding_requests for text in request.texts]
     assert len(asked) == 1
-    assert asked[0].endswith("] user701 (fact, fact.tea): Ada likes tea.")
+    assert asked[0].endswith("2026 user701 (fact, fact.tea): Ada likes tea.")
 
 
 async def test_what_waits_for_long_is_told(mind: Mind) -> None:
