@@ -4,7 +4,7 @@ from __future__ import annotations
 
 STAND_IN = "I am the practice model: a stand-in with a few fixed rules, not a language model."
 HOW_TO_REPLACE = (
-    "For a real one set OPENAI_API_KEY, or MUNINN_OPENAI_BASE_URL and MUNINN_MODEL "
+    "For a real one set OPENAI_API_KEY, or MUNINN_OPENAI_BASE_URL, MUNINN_MODEL and MUNINN_MODEL_CONTEXT "
     "(Ollama, vLLM, llama.cpp, OpenRouter), and start again."
 )
 CAN = """\
