@@ -1,7 +1,8 @@
 """A row for each request to a provider: who asked for it, which model, how it went, what it took and cost.
 
 It is no part of what it tells of: rows are collected and written behind, many at once, and what cannot be written is
-logged and lost. Nothing waits for it and nothing fails by it.
+logged and lost. Nothing waits for it and nothing fails by it. What a request cost that belongs to no run counts towards
+its space's budget of the day; a run books its own with its end, and embedding is free.
 """
 
 import asyncio
@@ -51,8 +52,10 @@ class AiEvent:
     ended_at: float = field(default_factory=time.monotonic)
 
 
-# Write a batch. How long ago each request ended is known; when that was is for the database to say.
+# Write a batch. How long ago each request ended is known; when that was is for the database to say. What no run books
+# is booked here against the day's budgets; in the order of their keys, so that two writers cannot deadlock.
 WRITE_AI_EVENTS_SQL: Final = """
+WITH written AS (
 INSERT INTO ai_events (space_id, place_id, member_id, run_id, purpose, model, fallback, status, error_code, messages,
     prompt_tokens, completion_tokens, cost, asked_at, first_ms, took_ms)
 SELECT space_id, place_id, member_id, run_id, purpose, model, fallback, status, error_code, messages, prompt_tokens,
@@ -61,6 +64,13 @@ FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], 
     $9::text[], $10::int[], $11::int[], $12::int[], $13::numeric[], $14::float8[], $15::int[], $16::int[])
     AS e (space_id, place_id, member_id, run_id, purpose, model, fallback, status, error_code, messages, prompt_tokens,
           completion_tokens, cost, asked_ago_s, first_ms, took_ms)
+RETURNING space_id, coalesce(member_id, 0) AS member_id, purpose, prompt_tokens + completion_tokens AS tokens
+)
+INSERT INTO token_spend (space_id, day, member_id, tokens)
+SELECT space_id, (now() AT TIME ZONE 'UTC')::date, member_id, sum(tokens) FROM written
+WHERE purpose NOT IN ('answer', 'embedding') AND tokens > 0
+GROUP BY space_id, member_id ORDER BY space_id, member_id
+ON CONFLICT (space_id, day, member_id) DO UPDATE SET tokens = token_spend.tokens + excluded.tokens
 """
 
 

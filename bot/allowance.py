@@ -1,7 +1,8 @@
 """What may be spent: tokens a day for each space and each member, and whether anything may be spent at all.
 
 Looked at before a run begins; a run that has begun is finished, so that a day ends at most one run over its budget for
-each turn that was under way. A day is UTC's. What a run used is booked by the statement that ends it (agent.ending).
+each turn that was under way. A day is UTC's. What a run used is booked by the statement that ends it (agent.ending),
+everything else with its request's row (bot.ai_events).
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,6 @@ from typing import Final, Literal, TypeAlias
 
 from bot.turns import Turn
 from memory.database import Db
-from memory.ids import SpaceId, UserId
 
 Forbidden: TypeAlias = Literal["stopped", "budget_space", "budget_member"]
 
@@ -43,19 +43,3 @@ async def forbidden(conn: Db, turn: Turn, budget: Budget, *, switched_off: bool 
     if budget.space_tokens and row["space"] >= budget.space_tokens:
         return "budget_space"
     return None
-
-
-# Book tokens that were used for a space beside its runs.
-SPEND_SQL: Final = """
-INSERT INTO token_spend (space_id, day, member_id, tokens)
-VALUES ($1, (now() AT TIME ZONE 'UTC')::date, $2, $3)
-ON CONFLICT (space_id, day, member_id) DO UPDATE SET tokens = token_spend.tokens + excluded.tokens
-"""
-
-NOBODY: Final = UserId(0)
-"""Whom the tokens are booked to that no member asked for."""
-
-
-async def spend(conn: Db, space_id: SpaceId, tokens: int, *, member_id: UserId = NOBODY) -> None:
-    """Book tokens against today's budgets."""
-    await conn.execute(SPEND_SQL, space_id, member_id, tokens)

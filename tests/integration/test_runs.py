@@ -7,15 +7,15 @@ import asyncpg
 import pytest
 from pydantic import SecretStr
 
+from agent.contracts import Usage
 from agent.store import LOAD_STEPS_SQL
-from bot.allowance import spend
+from bot.ai_events import AiEvent, AiEvents
 from bot.answer import FAILURES
 from bot.stops import switch_stop
 from memory.ids import SpaceId
 from sandbox.discord import Message
 from sandbox.model import (
     Model,
-    Usage,
     call,
     calls,
     context_length_exceeded,
@@ -30,6 +30,7 @@ from sandbox.model import (
     truncated,
     without_index,
 )
+from sandbox.model import Usage as Counted
 from tests.harness.stage import Stage
 
 
@@ -55,7 +56,7 @@ async def run_of(stage: Stage) -> asyncpg.Record:
 
 async def test_a_member_who_has_used_up_the_day_is_told_and_others_are_answered(stage: Stage) -> None:
     """The run that crosses the budget is finished; the next one of that member is not begun."""
-    stage.model.default(say("Yes.", usage=Usage(900, 200)))
+    stage.model.default(say("Yes.", usage=Counted(900, 200)))
     async with stage.muninn(member_daily_tokens=1_000):
         replies = []
         for who in (stage.ada, stage.ada, stage.bob):
@@ -69,9 +70,12 @@ async def test_a_member_who_has_used_up_the_day_is_told_and_others_are_answered(
 
 
 async def test_a_space_that_has_used_up_the_day_is_told(stage: Stage) -> None:
-    """Whoever asks; a direct conversation is another space. Tokens that others booked count too."""
-    async with stage.pool.acquire() as conn:
-        await spend(conn, SpaceId(stage.guild.id), 5_000)
+    """Whoever asks; a direct conversation is another space. What durable memory used counts, and embedding does not."""
+    events = AiEvents(stage.pool)
+    for purpose, tokens in (("extraction", 3_000), ("summary", 2_000), ("embedding", 10**6), ("answer", 10**6)):
+        events.note(AiEvent(SpaceId(stage.guild.id), purpose, "m", "ok", 0.1, usage=Usage(tokens, 0)))
+    await events.flush()
+    assert await stage.pool.fetchval("SELECT tokens FROM token_spend") == 5_000
     stage.model.default(say("Yes."))
     async with stage.muninn(space_daily_tokens=5_000):
         told = await stage.discord.wait_for_message(reply_to=await ask(stage))
@@ -228,7 +232,7 @@ async def test_a_run_leaves_its_audit(stage: Stage) -> None:
     """Whose, where, which model, how much, how long, at what cost; a summary without words; previews without words."""
     stage.model.script(
         calls(call("memory_search", query="the secret atlas"), call("nothing", at="all")),
-        say("It moves on Thursday.", usage=Usage(1_000, 100)),
+        say("It moves on Thursday.", usage=Counted(1_000, 100)),
     )
     await answered(stage, "when does the secret atlas move?", price_prompt=2, price_completion=10)
     run = await run_of(stage)

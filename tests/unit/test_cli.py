@@ -1,5 +1,6 @@
 """The `muninn` command as a person runs it: as a process, by its exit code and by what it prints."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from tests.harness.services import RunServices
@@ -123,3 +125,25 @@ _run_until_signalled(asyncio.sleep(600), while_stdin_open=True)
 """
     ended = subprocess.run([sys.executable, "-c", program], input="some text", text=True, timeout=30, check=False)
     assert ended.returncode == 0
+
+
+def test_stop_and_start(muninn: Muninn, empty_database_url: str) -> None:
+    """The switch is a row; a database without a schema is told of, and not a traceback."""
+    settings = {"MUNINN_DATABASE_URL": empty_database_url}
+    unmigrated = muninn("stop", **settings)
+    assert (unmigrated.returncode, unmigrated.stdout) == (1, "")
+    assert "muninn migrate" in unmigrated.stderr
+    assert muninn("migrate", **settings).returncode == 0
+    for command, reason, on in (("stop", ("--reason", "it repeats itself"), True), ("start", (), False)):
+        assert muninn(command, *reason, **settings).returncode == 0
+        assert asyncio.run(_switch(empty_database_url)) == (on, reason[1] if reason else None)
+
+
+async def _switch(database_url: str) -> tuple[bool, str | None]:
+    conn = await asyncpg.connect(database_url)
+    try:
+        row = await conn.fetchrow("SELECT is_on, reason FROM operator_switches")
+        assert row is not None
+        return row["is_on"], row["reason"]
+    finally:
+        await conn.close()
