@@ -13,6 +13,7 @@ from bot.effects import Effects
 from bot.interactions import Interactions
 from bot.judgement import Judgement
 from bot.questions import PREFIX
+from bot.remembering.workers import caps_of
 from bot.responses import Responses
 from bot.rest import Reads, Rest
 from bot.settings import Settings
@@ -53,7 +54,7 @@ def assemble(
     """Make and wire the parts. `cancel` stops turns that run in this process."""
     reads, standing = Reads(rest), Standing(rest, me.user_id)
     policy = Policy(settings.actions, settings.ids("actions_off_in"), settings.ids("owner_ids"))
-    effects = Effects(pool, writes, standing, me)
+    effects = Effects(pool, writes, standing, me, caps_of(settings))
     judgement = Judgement(Sights(pool, reads, me, policy), effects)
     asking = Asking(
         pool,

@@ -31,6 +31,7 @@ from memory.errors import MemoryRefused
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
 from memory.items import Author, Draft, Target, forget, remember
 from memory.journal import write_group
+from memory.owners import Caps
 from memory.scope import Scope
 from tools.actions import (
     CreateThread,
@@ -109,11 +110,12 @@ def nonce_of(space_id: SpaceId, trigger_id: MessageId, action: str, digest: byte
 class Effects:
     """Does what was allowed. Raises TurnLost where a newer lease has the effect in hand."""
 
-    def __init__(self, pool: Pool, writes: Writes, standing: Standing, me: Identity) -> None:
+    def __init__(self, pool: Pool, writes: Writes, standing: Standing, me: Identity, caps: Caps) -> None:
         self._pool = pool
         self._writes = writes
         self._standing = standing
         self._me = me
+        self._caps = caps
 
     async def on_record(self, wish: Wish, errand: Errand) -> ActionReport | None:
         """What the record says of the same effect; None where nothing is settled yet."""
@@ -255,10 +257,10 @@ class Effects:
                 match wish.action:
                     case Remember() as action:
                         draft = Draft(action.content, action.kind, action.key, action.scope, action.importance)
-                        memory_id = (await remember(conn, author, draft)).memory_id
+                        memory_id = (await remember(conn, author, draft, caps=self._caps)).memory_id
                     case Forget() as action:
                         target = Target(action.memory_id, action.key, action.scope)
-                        memory_id = (await forget(conn, author, target)).memory_id
+                        memory_id = (await forget(conn, author, target, caps=self._caps)).memory_id
                     case _:
                         raise AssertionError("no memory")
                 await settle(conn, receipt.receipt_id, "applied", external_id=memory_id, failure=None, attempts=1)

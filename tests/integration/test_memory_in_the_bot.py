@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.model import ChatRequest, Completion, say, say_json
+from sandbox.model import ChatRequest, Completion, call, say, say_json
 from tests.harness.remembering import entry, heard, is_extraction
 from tests.harness.stage import Stage
 
@@ -86,3 +86,25 @@ async def test_what_is_said_waits_until_the_place_is_quiet(stage: Stage) -> None
         await stage.discord.wait_for_message(reply_to=question)
     assert not any(is_extraction(request) for request in stage.model.requests)
     assert await stage.pool.fetchval("SELECT bool_and(done_target < target) FROM ingestion_targets")
+
+
+async def test_an_operators_limits_hold_for_what_is_told_too(stage: Stage) -> None:
+    """I16: the second memory within the hour is refused, structured, to the model."""
+    stage.model.script(
+        call("memory_remember", content="Ada likes tea.", kind="preference"),
+        say("I will."),
+        call("memory_remember", content="Ada likes jam.", kind="preference"),
+        say("I may not."),
+    )
+    async with stage.muninn(memory_writes=1):
+        for what in ("tea", "jam"):
+            asked = await stage.ada.says(
+                stage.general, f"{stage.discord.bot.mention} please remember that I like {what}"
+            )
+            await stage.discord.wait_for_message(reply_to=asked)
+    first, second = (stage.model.requests[n].tool_results[0].json for n in (1, 3))
+    assert isinstance(first, dict)
+    assert first["ok"] is True
+    assert isinstance(second, dict)
+    assert second["error"]["code"] == "rate_limited"  # type: ignore[index, call-overload]  # pyright: ignore[reportArgumentType, reportIndexIssue, reportOptionalSubscript, reportCallIssue]
+    assert await stage.pool.fetchval("SELECT array_agg(content) FROM live_memories") == ["Ada likes tea."]
