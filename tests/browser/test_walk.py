@@ -53,6 +53,12 @@ async def test_a_member_talks_to_muninn(stage: Stage, visitors: Visitors) -> Non
         await expect(ada.panel.get_by_text("answered").first).to_be_visible()
         for what in ("Answer composed", "discord_react", "send_part", "Tokens in"):
             await expect(ada.panel.get_by_text(what).first).to_be_visible()
+        await ada.does(answer, "Why this answer?")
+        why = ada.messages.filter(has_text="Only you can see this.")
+        await expect(why).to_contain_text("discord_react")
+        await why.get_by_role("button", name="#general › message").first.click()
+        await expect(asked).to_be_focused()
+        await why.get_by_role("button", name="Dismiss").click()
         await ada.panel.get_by_text("discord_react").click()
         await expect(ada.panel.get_by_text('"emoji": "👍"').first).to_be_visible()
 

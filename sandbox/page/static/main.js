@@ -223,6 +223,11 @@ function show(id) {
   return undefined;
 }
 
+async function goTo(place, id) {
+  if (place !== state.place) await go(place);
+  show(id);
+}
+
 function react(message, emoji, on) {
   return asked(on ? "react" : "unreact", { place: state.place, message: message.id, emoji });
 }
@@ -329,7 +334,7 @@ async function changePerson() {
 }
 
 const actions = {
-  go, older, read, reply, edit, mark, inspect, show, react, pick, startThread, togglePanel, openDrawer, closeDrawer, help,
+  go, goTo, older, read, reply, edit, mark, inspect, show, react, pick, startThread, togglePanel, openDrawer, closeDrawer, help,
   jump: openJump,
   person: openPerson,
   menu: openMenu,

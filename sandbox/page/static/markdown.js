@@ -9,7 +9,7 @@ const LINK = /^https?:\/\/[^\s<>"]+/;
 
 /**
  * `names` says what mentions are called: {person(id), role(id), place(id)} give {name, color?} or undefined, and
- * {onperson(id), onplace(id)} are called when one is pressed. `names.everyone` is whether @everyone is a mention.
+ * {onperson(id), onplace(id), onmessage(place, id)} are called when one is pressed. `names.everyone` is whether @everyone is a mention.
  */
 export function markdown(text, names) {
   const fragment = document.createDocumentFragment();
@@ -160,7 +160,7 @@ function special(text, at, names, depth) {
   if (character === "\\") return PUNCTUATION.test(text[at + 1] ?? "") ? [2, text[at + 1]] : undefined;
   if (character === "`") return code(text, at);
   if (character === "<") return pointed(text.slice(at, at + 400), names);
-  if (character === "h") return bare(text.slice(at));
+  if (character === "h") return bare(text.slice(at), names);
   if (character === "[") return masked(text, at, names, depth);
   if (character === "@") return everyone(text, at, names);
   return depth < DEEPEST ? styled(text, at, names, depth) : undefined;
@@ -225,13 +225,24 @@ export function link(address, ...label) {
   return h("a", { href: address, target: "_blank", rel: "noopener noreferrer", title: address }, ...(label.length ? label : [address]));
 }
 
-function bare(text) {
+const OWN = /^https:\/\/(?:\w+\.)?discord\.com\/channels\/(?:\d+|@me)\/(\d{1,20})(?:\/(\d{1,20}))?$/;
+
+/** An address; one of a place or message that is here leads there. */
+function linked(address, names, ...label) {
+  const [, place, message] = OWN.exec(address) ?? [];
+  const known = place && names.onmessage && names.place(place);
+  if (!known) return link(address, ...label);
+  const where = label.length ? label : [`${known.type === 1 ? "" : "#"}${known.name}${message ? " › message" : ""}`];
+  return h("button.mention", { type: "button", title: address, onclick: () => (message ? names.onmessage(place, message) : names.onplace(place)) }, ...where);
+}
+
+function bare(text, names) {
   const found = LINK.exec(text)?.[0].replace(/[.,:;!?'"*_~|]+$/, "");
   if (!found) return undefined;
   const open = (found.match(/\(/g) ?? []).length;
   let address = found;
   while (address.endsWith(")") && (address.match(/\)/g) ?? []).length > open) address = address.slice(0, -1);
-  return isAddress(address) ? [address.length, link(address)] : undefined;
+  return isAddress(address) ? [address.length, linked(address, names)] : undefined;
 }
 
 function masked(text, at, names, depth) {
@@ -239,7 +250,7 @@ function masked(text, at, names, depth) {
   if (!found || !isAddress(found[2]) || depth >= DEEPEST) return undefined;
   const label = h("span");
   inline(label, found[1], { ...names, plain: true }, DEEPEST);
-  return [found[0].length, link(found[2], ...label.childNodes)];
+  return [found[0].length, linked(found[2], names, ...label.childNodes)];
 }
 
 function isAddress(text) {
@@ -259,7 +270,7 @@ function everyone(text, at, names) {
 
 function pointed(text, names) {
   let found = /^<(https?:\/\/[^\s<>]+)>/.exec(text);
-  if (found) return isAddress(found[1]) ? [found[0].length, link(found[1])] : undefined;
+  if (found) return isAddress(found[1]) ? [found[0].length, linked(found[1], names)] : undefined;
   found = /^<(@!?|@&|#)(\d{1,20})>/.exec(text);
   if (found) return [found[0].length, mention(found[1], found[2], found[0], names)];
   found = /^<a?:(\w{1,32}):\d{1,20}>/.exec(text);

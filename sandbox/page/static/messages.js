@@ -172,8 +172,8 @@ function make(message) {
     class: [view.pinged && !view.mine && "pinged", message.view.private && "private"].filter(Boolean).join(" ") || undefined,
     "aria-label": label(message, author),
   });
-  if (view.reply) row.append(quoted(view.reply));
-  if (message.interaction_metadata) put(row, [asked(message)]);
+  const above = [view.reply && quoted(view.reply), message.interaction_metadata && asked(message)].filter(Boolean);
+  if (above.length) row.append(h("div.above", {}, above));
   row.append(
     avatar(author),
     h("div.head", {}, nameTag(author), author.bot && h("span.badge", {}, isWebhook(message) ? "Webhook" : "App"), time(view.at), message.pinned && h("span.pinned", { title: "Pinned" }, icon("pin"))),
@@ -198,6 +198,7 @@ export const names = (message) => ({
   place: (id) => state.places.get(id),
   onperson: (id, anchor) => act.person(id, anchor),
   onplace: (id) => act.go(id),
+  onmessage: (place, id) => act.goTo(place, id),
   everyone: Boolean(message?.mention_everyone),
 });
 
@@ -257,10 +258,10 @@ function quoted(reply) {
 }
 
 function asked(message) {
-  const { user, name } = message.interaction_metadata;
+  const { user, name, command_type: kind } = message.interaction_metadata;
   const person = state.people.get(user?.id) ?? { id: user?.id ?? "0", name: user?.global_name ?? user?.username ?? "somebody" };
-  if (!name && !message.view.command) return null;
-  return h("div.quoted", {}, h("span.curve", { "aria-hidden": "true" }), avatar(person, ".tiny"), nameTag(person, { isButton: false }), h("span.text", {}, "used ", h("code.command", {}, message.view.command ?? `/${name}`)));
+  if (!name) return null;
+  return h("div.quoted", {}, !message.view.reply && h("span.curve", { "aria-hidden": "true" }), avatar(person, ".tiny"), nameTag(person, { isButton: false }), h("span.text", {}, "used ", h("code.command", {}, kind === 1 ? `/${name}` : name)));
 }
 
 function reactions(message) {

@@ -34,7 +34,7 @@ export function close() {
 /** The message that is shown: the chosen one, else the newest that concerns the bot. */
 function subject() {
   if (state.chosen) return state.chosen; // also where it is deleted: its record stays
-  const all = [...state.messages.values()].reverse();
+  const all = [...state.messages.values()].filter(({ view }) => !view.private).reverse();
   const found = all.find((message) => message.author.id === state.directory.bot) ?? all[0];
   const newestAsk = all.find((message) => message.author.id !== state.directory.bot && concerns(message));
   return (newestAsk && (!found || BigInt(newestAsk.id) > BigInt(found.id)) ? newestAsk : found)?.id ?? null;
@@ -67,7 +67,7 @@ export async function refresh({ again = false } = {}) {
     return;
   }
   if (shown.id !== id || shown.place !== place) return;
-  const written = JSON.stringify([report, run, id === state.chosen]);
+  const written = JSON.stringify([report, run, id === state.chosen, state.messages.get(id)?.content]);
   if (written !== shown.written) {
     shown.written = written;
     draw(report, run);
