@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field, replace
@@ -30,9 +31,11 @@ from bot.payloads import clean
 from bot.prompt import render
 from bot.turns import Outcome, Part, Turn
 from bot.writes import Writes
+from memory.assembly import assemble
 from memory.context import Line, WorkingSet, working_set
 from memory.database import BORROW_S, Pool
 from memory.ids import RunId
+from memory.recall import Recall, note_references, note_run
 from tools.ports import TurnContext
 from tools.registry import Registry
 
@@ -87,6 +90,8 @@ FAILURES: Final[Mapping[str, str]] = {
 }
 
 
+_CITED: Final = re.compile(r"\bmemory (\d{1,18})\b", re.IGNORECASE)
+
 CUT_OFF: Final = "\n\n(My answer was longer than I may make it, and ends here. Ask me to go on.)"
 UNFINISHED: Final = "\n\n(I reached my limit of work for one answer. Not done: {}.)"
 
@@ -117,8 +122,10 @@ class Answerer:
         budgets: Budgets,
         outlook: Outlook,
         ai_events: AiEvents,
+        recall: Recall,
     ) -> None:
         self._pool = pool
+        self._recall = recall
         self._model = model
         self._model_name = model_name
         self._gauge = Gauge()
@@ -188,11 +195,14 @@ class Answerer:
         )
 
     async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line) -> tuple[RunOutcome, int]:
-        prompt = render(recent, trigger, own_id=self._me.user_id)
+        beside = await assemble(self._pool, self._recall, turn.scope, turn.author_id, recent)
+        prompt = render(recent, trigger, own_id=self._me.user_id, beside=beside)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             stored = await begin_run(
                 conn, space_id=turn.space_id, turn_id=turn.turn_id, model=self._model_name, prompt=prompt
             )
+            if beside.recalled is not None:
+                await note_run(conn, turn.scope, beside.recalled.recall_id, RunId(stored.run_id))
         with bind(run_id=stored.run_id):
             outcome = await self._run(turn, self._context(turn, trigger), stored)
         crash_point("after_reply")
@@ -219,6 +229,7 @@ class Answerer:
             discord=self._outlook.discord(turn),
             web=self._outlook.web(turn),
             activity=self._outlook.activity(turn),
+            recall=self._recall,
         )
 
     async def _run(self, turn: Turn, context: TurnContext, stored: StoredRun) -> RunOutcome:
@@ -257,6 +268,8 @@ class Answerer:
         told: Outcome = "answer" if outcome.kind == "answered" and reason != "empty_answer" else "error"
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             composed = await turns.compose(conn, turn, _bounded(said), outcome=told, reason=reason)
+            if cited := _cited(outcome):
+                await note_references(conn, turn.scope, RunId(run_id), cited)
             await finish_run(
                 conn,
                 run_id,
@@ -304,3 +317,8 @@ def _bounded(said: tuple[str, ...]) -> tuple[str, ...]:
     if len(said) <= MOST_PARTS:
         return said
     return (*said[: MOST_PARTS - 1], f"(I stopped here: the answer was {len(said)} messages long. Ask me to go on.)")
+
+
+def _cited(outcome: RunOutcome) -> list[int]:
+    """The memories that an answer names by their numbers."""
+    return sorted({int(number) for number in _CITED.findall(outcome.text or "")})

@@ -240,7 +240,17 @@ def _assemble(
         settings, pool, resources.redis, rest, writes, me, cancel=lambda turn_ids: worker.cancel(turn_ids)
     )
     outlook = Outlook(pool, Reads(rest), me, agency, open_research(settings, pool))
-    answerer = Answerer(pool, resources.model, settings.model, writes, me, _budgets(settings), outlook, ai_events)
+    answerer = Answerer(
+        pool,
+        resources.model,
+        settings.model,
+        writes,
+        me,
+        _budgets(settings),
+        outlook,
+        ai_events,
+        remembering.recall,
+    )
     worker = Worker(
         pool,
         answerer.serve,

@@ -250,6 +250,23 @@ class Settings(BaseSettings):
         default=30, description="Messages after which a place's running summary is written again."
     )
 
+    recall_items: Annotated[int, Field(ge=1, le=50)] = Field(
+        default=8, description="Memories that an answer is shown at most."
+    )
+    recall_chars: Annotated[int, Field(ge=500, le=200_000)] = Field(
+        default=24_000, description="Characters that they may have together."
+    )
+    recall_alone: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None,
+        description="The cosine that makes a memory relevant by itself. Not set: as measured for the embedding model.",
+    )
+    recall_low: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description="The cosine below which a vector says nothing. Not set: as measured."
+    )
+    recall_used: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description="The cosine from which a memory counts as used. Not set: 0.6, or as measured."
+    )
+
     embeddings: Literal["embedded", "off"] = Field(
         default="embedded",
         description="Without an endpoint of your own: the model that comes with Muninn, or none at all.",

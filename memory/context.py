@@ -1,11 +1,11 @@
-"""What the model is shown: for now the working set, the recent messages that resolve "it" and "that".
+"""The working set: the recent messages that resolve "it" and "that", and what they answer.
 
-Selection happens here, under a budget; bot.prompt renders what was selected.
+Selection happens here, under a budget; memory.assembly adds the other sections, bot.prompt renders them.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import orjson
@@ -17,6 +17,13 @@ from memory.scope import Scope, fetch_scoped
 
 LINE_OVERHEAD_TOKENS: Final = 16
 """What a line costs beside its words: who, when, and the marks around them."""
+
+
+SILENCE: Final = timedelta(hours=12)
+"""After so long, what was said before is another topic."""
+
+MOST_ANSWERED: Final = 3
+"""How far a chain of replies is followed back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +68,48 @@ WHERE space_id = $1 AND place_id = $2 AND message_id = $3 AND deleted_at IS NULL
 """
 
 
+# Messages of this place by their ids.
+LINES_SQL: Final = """
+SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
+FROM chat_messages
+WHERE space_id = $1 AND place_id = $2 AND message_id = ANY($3::bigint[]) AND deleted_at IS NULL
+  AND author_id IS NOT NULL
+"""
+
+# Messages of this place, with what was said just before and after each, older than $4, in their order.
+LINES_BESIDE_SQL: Final = """
+WITH hit AS (SELECT unnest($3::bigint[]) AS message_id)
+SELECT DISTINCT m.message_id, m.author_id, m.author_kind, m.author_name, m.content, m.reply_to_id, m.created_at,
+       m.extras::text AS extras
+FROM hit CROSS JOIN LATERAL (
+    (SELECT b.* FROM chat_messages b
+     WHERE b.space_id = $1 AND b.place_id = $2 AND b.message_id <= hit.message_id AND b.deleted_at IS NULL
+     ORDER BY b.message_id DESC LIMIT 2)
+    UNION ALL
+    (SELECT a.* FROM chat_messages a
+     WHERE a.space_id = $1 AND a.place_id = $2 AND a.message_id > hit.message_id AND a.deleted_at IS NULL
+     ORDER BY a.message_id LIMIT 1)
+) AS m
+WHERE m.author_id IS NOT NULL AND m.message_id < $4
+ORDER BY m.message_id
+"""
+
+
+async def read_lines_beside(
+    db: Db, scope: Scope, message_ids: Sequence[MessageId], *, before_id: MessageId
+) -> tuple[Line, ...]:
+    """These messages and their neighbours, in their order, as far as they are older than `before_id`."""
+    rows = await fetch_scoped(db, LINES_BESIDE_SQL, scope, list(message_ids), before_id)
+    return tuple(map(_line, rows))
+
+
 async def working_set(
     db: Db, scope: Scope, trigger_id: MessageId, *, most_messages: int, most_tokens: int
 ) -> WorkingSet:
     """The newest lines of the place that fit into `most_tokens`, by our own estimate, and the trigger.
 
-    The trigger stands outside of the budget: a message is read whole, Discord's limit bounds it.
+    The trigger stands outside of the budget: a message is read whole, Discord's limit bounds it. What was said before a
+    long silence is another topic, and left out, but for what the trigger answers.
     """
     rows = await fetch_scoped(db, WORKING_SET_SQL, scope, most_messages + 1)
     lines = [_line(row) for row in rows]
@@ -76,13 +119,36 @@ async def working_set(
         trigger = _line(found[0]) if found else None
     others = [line for line in lines if line.message_id != trigger_id][:most_messages]
     kept: list[Line] = []
-    budget = most_tokens
+    budget, later = most_tokens, trigger
     for line in others:
         budget -= estimate_tokens(line.content) + LINE_OVERHEAD_TOKENS
-        if budget < 0:
+        if budget < 0 or (later is not None and later.created_at - line.created_at > SILENCE):
             break
         kept.append(line)
-    return WorkingSet(trigger, tuple(reversed(kept)), len(others) - len(kept))
+        later = line
+    left_out = len(others) - len(kept)
+    kept.reverse()
+    answered = await _answered(db, scope, trigger, kept)
+    return WorkingSet(trigger, (*answered, *kept), left_out)
+
+
+async def _answered(db: Db, scope: Scope, trigger: Line | None, kept: Sequence[Line]) -> tuple[Line, ...]:
+    """What the trigger answers, and what that answers, where it is further back than the lines, oldest first."""
+    known = {line.message_id: line for line in kept}
+    found: list[Line] = []
+    target = trigger.reply_to_id if trigger is not None else None
+    for _ in range(MOST_ANSWERED):
+        if target is None:
+            break
+        line = known.get(target)
+        if line is None:
+            rows = await fetch_scoped(db, LINES_SQL, scope, [target])
+            if not rows:
+                break
+            line = _line(rows[0])
+            found.append(line)
+        target = line.reply_to_id
+    return tuple(sorted(found, key=lambda each: each.message_id))
 
 
 def estimate_tokens(text: str) -> int:

@@ -121,12 +121,17 @@ def read(message: str, now: datetime, *, about: str = "") -> Read:
     span, rest = span_in(own, now.date())
     if _BEFORE_THAT.search(own) and (named := span_in(about, now.date())[0]) is not None:
         span = Span(0, named.since)
-    said = words_of(rest)
-    content = [word for word in said if word not in _CHAT and word not in _POINTING]
+    content = content_words(rest)
     asks = _ASKING.search(own) is not None
     sort: Sort = "plain" if content or span or mentioned else "vague" if asks and about.strip() else "small_talk"
     text = shortened(_MARKUP.sub(" ", about)) if sort == "vague" else own
     return Read(sort, text, tuple(words_of(text)), mentioned, span, span is not None and not content and not mentioned)
+
+
+def content_words(text: str) -> list[str]:
+    """The words of a text that are more than small talk, pointing or grammar."""
+    said = words_of(_MARKUP.sub(" ", text))
+    return [word for word in said if word not in _CHAT and word not in _POINTING]
 
 
 def words_of(text: str) -> list[str]:

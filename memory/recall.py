@@ -300,6 +300,17 @@ WITH noted AS (
 SELECT recall_id FROM noted
 """
 
+# Say of which run a recall was.
+NOTE_RUN_SQL: Final = """
+UPDATE recalls SET run_id = $4 WHERE recall_id = $3 AND space_id = $1 AND place_id = $2
+"""
+
+
+async def note_run(conn: Borrowed | Connection, scope: Scope, recall_id: int, run_id: RunId) -> None:
+    """A recall is made before its run begins."""
+    await fetch_scoped(conn, NOTE_RUN_SQL, scope, recall_id, run_id)
+
+
 # An answer cited memories: only those that a recall of its run surfaced count.
 REFERENCED_SQL: Final = """
 UPDATE recall_items i SET referenced_at = now()

@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from memory.database import Db
 from memory.ids import MessageId, PlaceId, RunId, UserId
+from memory.recall import Recall
 from memory.scope import Scope
 from tools.actions import Action
 
@@ -251,6 +252,7 @@ class TurnContext:
     discord: DiscordReads | None = None
     web: WebResearch | None = None
     activity: Activity | None = None
+    recall: Recall | None = None
 
     @property
     def is_direct(self) -> bool:

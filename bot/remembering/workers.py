@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.openai_model import OpenAIModel
@@ -19,17 +19,23 @@ from bot.settings import Settings
 from memory.database import Connection, Pool
 from memory.owners import Caps
 from memory.ports import Embedder
+from memory.ranking import Floors, floors_of
+from memory.recall import Recall
+from memory.selection import Limits as RecallLimits
+from memory.uses import Uses
 
 HOUR_S: Final = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Remembering:
-    """`loops` run for ever, by name. `embedder` is None where there are no embeddings: everything else goes on."""
+    """`loops` run for ever, by name. `embedder` is None where there are no embeddings: everything else goes on.
+    `recall` is the door to what is remembered."""
 
     loops: Mapping[str, Callable[[], Awaitable[None]]]
     embedder: Embedder | None
     caps: Caps
+    recall: Recall
 
 
 @asynccontextmanager
@@ -69,7 +75,22 @@ async def open_remembering(
         if embedder is not None:
             embedding = Embedding(pool, embedder, ledger, connect, batch=settings.embedding_batch, pace=pace)
             loops["memory-embedding"] = embedding.run
-        yield Remembering(loops, embedder, caps)
+        uses = Uses(pool)
+        stack.push_async_callback(uses.aclose)
+        limits = RecallLimits(settings.recall_items, settings.recall_chars)
+        recall = Recall(pool, embedder, limits=limits, floors=_floors(settings, embedder), uses=uses)
+        yield Remembering(loops, embedder, caps, recall)
+
+
+def _floors(settings: Settings, embedder: Embedder | None) -> Floors:
+    """What counts as relevant: measured for the embedded model, a careful guess for others, or as the operator says."""
+    floors = floors_of(embedder.name if embedder is not None else "")
+    return replace(
+        floors,
+        alone=floors.alone if settings.recall_alone is None else settings.recall_alone,
+        low=floors.low if settings.recall_low is None else settings.recall_low,
+        used=floors.used if settings.recall_used is None else settings.recall_used,
+    )
 
 
 def caps_of(settings: Settings) -> Caps:

@@ -1,0 +1,271 @@
+"""How much of the evidence of LoCoMo's questions is among the first ten memories that recall brings back.
+
+One memory is one turn, kept in a channel of its conversation's own space, embedded as the embedded default does, and
+recalled through the same door as in the bot. `DATA=` names the folder with `locomo/locomo10.json`, or any in its shape.
+Vectors are kept in bench/out, by the SHA-256 of their text, so that a second run takes them from there.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, cast
+
+import orjson
+
+from bench.figures import OUT, at_least, progress, publish
+from bench.ground import Ground, open_ground
+from bot.pool import open_pool
+from bot.remembering.embedded import DIMENSIONS, MODEL, EmbeddedEmbeddings
+from memory import embedding
+from memory.database import Pool
+from memory.ids import MessageId, PlaceId, SpaceId, UserId, time_snowflake
+from memory.owners import Caps, Owner
+from memory.ports import Embedder, Vectors
+from memory.recall import Asking, Recall
+from memory.scope import Scope
+from memory.selection import Limits
+from memory.values import Value, store
+
+TARGETS: Final = {"recall10_test": at_least(0.72), "mrr_test": at_least(0.50)}
+DEV: Final = frozenset({"conv-26", "conv-30", "conv-41", "conv-42", "conv-43"})
+"""Weights are chosen on these conversations only; the others are for looking at the result."""
+
+FIRST: Final = 10
+ASKER: Final = UserId(1)
+_CAPS: Final = Caps(live=1_000_000, writes=1_000_000)
+_EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)$")
+_CATEGORIES: Final = {1: "multi_hop", 2: "temporal", 3: "open_domain", 4: "single_hop"}
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Something that was said: one memory."""
+
+    turn_id: str
+    author: str
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, its category, and the turns that answer it."""
+
+    text: str
+    category: int
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation, in the order in which it was said."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    questions: tuple[Question, ...]
+
+
+def read(folder: Path) -> list[Conversation]:
+    """Every conversation of `folder`/locomo/locomo10.json. Raises FileNotFoundError."""
+    samples = cast("list[dict[str, Any]]", orjson.loads((folder / "locomo" / "locomo10.json").read_bytes()))
+    return [_conversation(sample) for sample in samples]
+
+
+def _conversation(sample: Mapping[str, Any]) -> Conversation:
+    said, turns = cast("dict[str, Any]", sample["conversation"]), list[Turn]()
+    for number in range(1, len(said)):
+        for place, turn in enumerate(said.get(f"session_{number}", ())):
+            begun = datetime.strptime(said[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+            caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            at = begun + timedelta(seconds=place)
+            turns.append(Turn(turn["dia_id"], turn["speaker"], turn["text"] + caption, at))
+    known = {turn.turn_id for turn in turns}
+    questions = [
+        Question(str(each["question"]), int(each["category"]), _evidence(each["evidence"]) & known)
+        for each in sample["qa"]
+    ]
+    # Adversarial questions have no answer, and a few others cite nothing.
+    scored = tuple(each for each in questions if each.category in _CATEGORIES and each.evidence)
+    return Conversation(str(sample["sample_id"]), tuple(turns), scored)
+
+
+def _evidence(cited: Iterable[object]) -> frozenset[str]:
+    """Turn ids, some of which are written like "D8:6; D9:17", "D:11:26" or "D30:05"."""
+    pieces = [piece for each in cited for piece in re.split(r"[;\s,]+", str(each))]
+    return frozenset(f"D{int(m[1])}:{int(m[2])}" for piece in pieces if (m := _EVIDENCE.match(piece)) is not None)
+
+
+class KeptVectors:
+    """The embedded model behind a file of vectors that were made before. Save it when done."""
+
+    name = MODEL
+    dimensions = DIMENSIONS
+
+    def __init__(self, model: Embedder, path: Path) -> None:
+        self._model, self._path = model, path
+        self._kept: dict[str, list[float]] = orjson.loads(path.read_bytes()) if path.exists() else {}
+
+    async def embed(self, texts: Sequence[str], *, within_s: float) -> Vectors:
+        """As the port says."""
+        missing = [text for text in texts if _digest("p", text) not in self._kept]
+        if missing:
+            made = await self._model.embed(missing, within_s=within_s)
+            self._kept.update(
+                (_digest("p", text), _rounded(vector)) for text, vector in zip(missing, made.vectors, strict=True)
+            )
+        return Vectors([self._kept[_digest("p", text)] for text in texts])
+
+    async def embed_query(self, text: str, *, within_s: float) -> Sequence[float]:
+        """As the port says."""
+        digest = _digest("q", text)
+        if digest not in self._kept:
+            self._kept[digest] = _rounded(await self._model.embed_query(text, within_s=within_s))
+        return self._kept[digest]
+
+    def save(self) -> None:
+        """Write what was made to the file."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.write_bytes(orjson.dumps(self._kept))
+
+
+def _digest(purpose: str, text: str) -> str:
+    return hashlib.sha256(f"{purpose}\0{text}".encode()).hexdigest()[:32]
+
+
+def _rounded(vector: Sequence[float]) -> list[float]:
+    return [round(number, 5) for number in vector]
+
+
+async def keep(pool: Pool, conversation: Conversation, space: int) -> dict[int, str]:
+    """Remember each turn, and give the turn ids by memory."""
+    authors = {name: space * 10 + n for n, name in enumerate(sorted({turn.author for turn in conversation.turns}))}
+    made: dict[int, str] = {}
+    async with pool.acquire() as conn, conn.transaction():
+        for turn in conversation.turns:
+            value = Value(
+                owner=Owner(SpaceId(space), "channel", space),
+                place_id=PlaceId(space),
+                kind="fact",
+                key=None,
+                # Two turns that say the same are two memories here: the questions are about turns.
+                content=turn.text or "(nothing)",
+                source="told",
+                author_id=UserId(authors[turn.author]),
+                author_name=turn.author,
+                said_id=MessageId(time_snowflake(turn.at)),
+                importance=0.5,
+                asserted=0.8,
+            )
+            stored = await store(conn, value, _CAPS)
+            made.setdefault(stored.memory_id, turn.turn_id)
+    return made
+
+
+async def embed_all(pool: Pool, model: Embedder) -> None:
+    """Give every memory its vector, by the worker's own statements."""
+    async with pool.acquire() as conn:
+        adopted = await embedding.adopt(conn, model.name, model.dimensions)
+        done = 0
+        while jobs := await embedding.claim(conn, adopted, most=64, lease_s=300):
+            found = await model.embed([job.text for job in jobs], within_s=600)
+            done += await embedding.store_vectors(conn, adopted, jobs, found.vectors)
+            if done % 640 == 0:
+                progress(f"locomo: {done} memories embedded")
+        await conn.execute("ANALYZE")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of one question: the share of its evidence among the first ten, and one over the rank of the first of it."""
+
+    conversation: str
+    category: int
+    recall: float
+    reciprocal: float
+
+
+async def ask_all(recall: Recall, conversation: Conversation, space: int, turns: Mapping[int, str]) -> list[Outcome]:
+    """Ask each question in its own conversation."""
+    outcomes: list[Outcome] = []
+    scope = Scope(SpaceId(space), PlaceId(space))
+    for question in conversation.questions:
+        recalled = await recall.answer(Asking(scope, ASKER, question.text, most=FIRST))
+        found = [turns[each.candidate.memory_id] for each in recalled.items]
+        hits = [rank for rank, turn in enumerate(found, start=1) if turn in question.evidence]
+        share = len(hits) / len(question.evidence)
+        outcomes.append(Outcome(conversation.name, question.category, share, 1 / hits[0] if hits else 0.0))
+    return outcomes
+
+
+def figures(outcomes: Sequence[Outcome], lexical: Sequence[Outcome]) -> dict[str, float]:
+    """Means, by what is looked at."""
+    test = [each for each in outcomes if each.conversation not in DEV]
+    dev = [each for each in outcomes if each.conversation in DEV]
+    made = {
+        "recall10_test": _mean(each.recall for each in test),
+        "mrr_test": _mean(each.reciprocal for each in test),
+        "recall10_all": _mean(each.recall for each in outcomes),
+        "mrr_all": _mean(each.reciprocal for each in outcomes),
+        "recall10_dev": _mean(each.recall for each in dev),
+        "recall10_lexical_all": _mean(each.recall for each in lexical),
+        "mrr_lexical_all": _mean(each.reciprocal for each in lexical),
+        "questions": float(len(outcomes)),
+    }
+    for number, name in _CATEGORIES.items():
+        made[f"recall10_{name}"] = _mean(each.recall for each in outcomes if each.category == number)
+    return made
+
+
+def _mean(values: Iterable[float]) -> float:
+    given = list(values)
+    return sum(given) / len(given) if given else 0.0
+
+
+async def measure(ground: Ground, conversations: Sequence[Conversation], model: Embedder) -> dict[str, float]:
+    """The figures, by name: with vectors, and by words alone."""
+    async with open_pool(ground.database_url) as pool:
+        turns = [await keep(pool, each, 1_000 + n) for n, each in enumerate(conversations)]
+        await embed_all(pool, model)
+        outcomes: list[Outcome] = []
+        lexical: list[Outcome] = []
+        limits = Limits(items=FIRST)
+        for n, each in enumerate(conversations):
+            whole = Recall(pool, model, limits=limits, query_s=60)
+            outcomes += await ask_all(whole, each, 1_000 + n, turns[n])
+            lexical += await ask_all(Recall(pool, None, limits=limits), each, 1_000 + n, turns[n])
+            progress(f"locomo: {each.name}: {_mean(o.recall for o in outcomes if o.conversation == each.name):.3f}")
+    return figures(outcomes, lexical)
+
+
+@asynccontextmanager
+async def open_model() -> AsyncGenerator[KeptVectors]:
+    """The embedded model, started only for texts whose vectors are not kept yet."""
+    with tempfile.TemporaryDirectory(prefix="muninn-bench-model-") as folder:
+        embedded = EmbeddedEmbeddings(Path(folder))
+        kept = KeptVectors(embedded, OUT / "locomo-vectors.json")
+        try:
+            yield kept
+        finally:
+            kept.save()
+            await embedded.aclose()
+
+
+async def main() -> None:
+    """Measure, print and write."""
+    folder = os.environ.get("DATA")
+    if not folder or not (Path(folder) / "locomo" / "locomo10.json").exists():
+        sys.exit("locomo: DATA= must name a folder that holds locomo/locomo10.json; nothing was measured.")
+    async with open_ground() as ground, open_model() as model:
+        publish("locomo", await measure(ground, read(Path(folder)), model), TARGETS, about="evidence in the first ten")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
