@@ -144,10 +144,10 @@ def _rounded(vector: Sequence[float]) -> list[float]:
     return [round(number, 5) for number in vector]
 
 
-async def keep(pool: Pool, conversation: Conversation, space: int) -> dict[int, str]:
-    """Remember each turn, and give the turn ids by memory."""
+async def keep(pool: Pool, conversation: Conversation, space: int) -> dict[int, set[str]]:
+    """Remember each turn, and give the turn ids by memory: turns of the same words are one."""
     authors = {name: space * 10 + n for n, name in enumerate(sorted({turn.author for turn in conversation.turns}))}
-    made: dict[int, str] = {}
+    made: dict[int, set[str]] = {}
     async with pool.acquire() as conn, conn.transaction():
         for turn in conversation.turns:
             value = Value(
@@ -155,7 +155,6 @@ async def keep(pool: Pool, conversation: Conversation, space: int) -> dict[int, 
                 place_id=PlaceId(space),
                 kind="fact",
                 key=None,
-                # Two turns that say the same are two memories here: the questions are about turns.
                 content=turn.text or "(nothing)",
                 source="told",
                 author_id=UserId(authors[turn.author]),
@@ -165,7 +164,7 @@ async def keep(pool: Pool, conversation: Conversation, space: int) -> dict[int, 
                 asserted=0.8,
             )
             stored = await store(conn, value, _CAPS)
-            made.setdefault(stored.memory_id, turn.turn_id)
+            made.setdefault(stored.memory_id, set()).add(turn.turn_id)
     return made
 
 
@@ -192,16 +191,18 @@ class Outcome:
     reciprocal: float
 
 
-async def ask_all(recall: Recall, conversation: Conversation, space: int, turns: Mapping[int, str]) -> list[Outcome]:
+async def ask_all(
+    recall: Recall, conversation: Conversation, space: int, turns: Mapping[int, set[str]]
+) -> list[Outcome]:
     """Ask each question in its own conversation."""
     outcomes: list[Outcome] = []
     scope = Scope(SpaceId(space), PlaceId(space))
     for question in conversation.questions:
         recalled = await recall.answer(Asking(scope, ASKER, question.text, most=FIRST))
         found = [turns[each.candidate.memory_id] for each in recalled.items]
-        hits = [rank for rank, turn in enumerate(found, start=1) if turn in question.evidence]
-        share = len(hits) / len(question.evidence)
-        outcomes.append(Outcome(conversation.name, question.category, share, 1 / hits[0] if hits else 0.0))
+        share = len(question.evidence & set[str]().union(*found)) / len(question.evidence)
+        first = next((rank for rank, said in enumerate(found, start=1) if said & question.evidence), None)
+        outcomes.append(Outcome(conversation.name, question.category, share, 1 / first if first else 0.0))
     return outcomes
 
 

@@ -56,7 +56,7 @@ async def test_a_member_talks_to_muninn(stage: Stage, visitors: Visitors) -> Non
         await ada.does(answer, "Why this answer?")
         why = ada.messages.filter(has_text="Only you can see this.")
         await expect(why).to_contain_text("discord_react")
-        await why.get_by_role("button", name="#general › message").first.click()
+        await why.get_by_role("button", name="#general › message").first.click()  # noqa: RUF001
         await expect(asked).to_be_focused()
         await why.get_by_role("button", name="Dismiss").click()
         await ada.panel.get_by_text("discord_react").click()
