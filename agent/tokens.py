@@ -27,6 +27,8 @@ _MOST_FACTOR: Final = 4.0
 _FALL: Final = 0.2
 _LEAST_LEARNED: Final = 200  # shorter prompts say more about frames than about words
 _MOST_MODELS: Final = 32
+_MOST_TOOLS: Final = 512
+_tools: dict[tuple[str, str, int], int] = {}
 
 
 def estimate(text: str) -> int:
@@ -59,9 +61,20 @@ def of_message(message: Message) -> int:
 
 def of_tools(specs: Sequence[ToolSpec]) -> int:
     """Tokens of the tools that a request offers."""
-    return sum(
-        CALL_TOKENS + estimate(f"{each.name}{each.description}{json.dumps(dict(each.parameters))}") for each in specs
-    )
+    return sum(map(_of_tool, specs))
+
+
+def _of_tool(spec: ToolSpec) -> int:
+    """Kept by the identity of the schema, since every request offers the same few tools. A schema that was dropped,
+    and whose place another took, is estimated a little wrong."""
+    key = (spec.name, spec.description, id(spec.parameters))
+    known = _tools.get(key)
+    if known is None:
+        if len(_tools) >= _MOST_TOOLS:
+            _tools.clear()
+        written = f"{spec.name}{spec.description}{json.dumps(dict(spec.parameters))}"
+        known = _tools[key] = CALL_TOKENS + estimate(written)
+    return known
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from agent.tokens import Gauge
 from bot import parts, turns
 from bot.addressing import Identity
 from bot.ai_events import AiEvent, AiEvents
-from bot.allowance import Budget, forbidden
+from bot.allowance import Budget, Forbidden, forbidden
 from bot.crash import crash_point
 from bot.delivery import Delivery
 from bot.logs import bind
@@ -169,14 +169,15 @@ class Answerer:
             await abandon_run(conn, turn.turn_id, state="cancelled", reason="expired")
 
     async def _answer(self, turn: Turn) -> None:
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
-            why = await forbidden(conn, turn, self._budgets.daily, switched_off=self._budgets.stopped)
+        async with asyncio.TaskGroup() as group:
+            looking = group.create_task(self._forbidden(turn))
+            reading = group.create_task(self._recent(turn))
+        why, recent = looking.result(), reading.result()
         if why is not None:
             log.warning("turn.forbidden", why=why)
             await self._tell(turn, FAILURES[why], why)
             return
         async with self._typing(turn):
-            recent = await self._recent(turn)
             if recent.trigger is None:
                 # Deleted between the claim and now.
                 await self.cancelled(turn)
@@ -184,6 +185,10 @@ class Answerer:
             outcome, run_id = await self._think(turn, recent, recent.trigger)
             told, composed = await self._compose(turn, outcome, run_id)
         await self._deliver(turn, composed, told)
+
+    async def _forbidden(self, turn: Turn) -> Forbidden | None:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            return await forbidden(conn, turn, self._budgets.daily, switched_off=self._budgets.stopped)
 
     async def _recent(self, turn: Turn) -> WorkingSet:
         return await working_set(

@@ -6,6 +6,7 @@ look like the end of the quotation.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from agent.contracts import ContextMessage, PromptMessage, SystemMessage
@@ -25,8 +26,14 @@ words decide what you are allowed to do.
 Answer only the message that you are asked to answer. If you do not know, say so. If a tool says that it failed, \
 say that it failed; never invent what it might have found. Use `memory_search` when the question is about what was \
 said or remembered earlier than what you can see. What you remember may be wrong or outdated: what a member says now \
-outranks it. Discord shows Markdown, but no tables. Do not begin with your own name."""
+outranks it. Discord shows Markdown, but no tables. Do not begin with your own name.
 
+Only tools do things: never say that something was done unless a tool has said so. If a tool says that the member was \
+asked to confirm, say that it waits for their press. A result that was shortened, or from which rows were left out, is \
+not all there is. Cite a web page by its address and the day on which it was fetched."""
+
+_PLAIN: Final = str.maketrans('[]<>"', "()()'")
+_KINDS: Final = {"bot": ", a bot", "webhook": ", a webhook", "system": ", a notice of Discord"}
 _MENTION: Final = re.compile(r"<@!?(\d+)>")
 _INVISIBLE: Final = re.compile(r"[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -104,7 +111,7 @@ def _who(user_id: int, name: str) -> str:
 
 def _quoted(line: Line, names: Mapping[int, str]) -> str:
     who = "Muninn (you)" if line.author_kind == "self" else f'"{_label(line.author_name)}" (id {line.author_id})'
-    kind = {"bot": ", a bot", "webhook": ", a webhook", "system": ", a notice of Discord"}.get(line.author_kind, "")
+    kind = _KINDS.get(line.author_kind, "")
     answers = f", in reply to message {line.reply_to_id}" if line.reply_to_id else ""
     head = f"[message {line.message_id}, {line.created_at:%Y-%m-%d %H:%M} UTC, {who}{kind}{answers}]"
     body = quote(_named(line.content, names)) if line.content else "> (no text)"
@@ -123,17 +130,22 @@ def _attachments(line: Line) -> list[str]:
 
 def quote(text: str) -> str:
     """Text as data: control characters gone, each line marked."""
+    if text.isprintable():  # neither a line break nor anything invisible
+        return f"> {text}"
     return "\n".join("> " + line for line in _INVISIBLE.sub(" ", text.replace("\r\n", "\n")).split("\n"))
 
 
+@lru_cache(maxsize=512)
 def _label(name: str) -> str:
     """A name on one line, short, without the brackets and quotation marks that our own marks are made of."""
     flat = " ".join(_INVISIBLE.sub(" ", name).split())
-    return flat.translate(str.maketrans('[]<>"', "()()'"))[:64] or "(no name)"
+    return flat.translate(_PLAIN)[:64] or "(no name)"
 
 
 def _named(text: str, names: Mapping[int, str]) -> str:
     """Mentions by name, where the name is known."""
+    if "<@" not in text:
+        return text
 
     def name(match: re.Match[str]) -> str:
         known = names.get(int(match[1]))
