@@ -5,7 +5,7 @@ import subprocess
 import sys
 from typing import Final
 
-NAMES: Final = ("journal", "loop", "roundtrip", "start")
+NAMES: Final = ("journal", "loop", "roundtrip", "start", "writing")
 
 
 def main() -> int:

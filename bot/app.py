@@ -176,8 +176,11 @@ async def _serve(settings: Settings, resources: _Resources, readiness: Readiness
             await lock.take()
             readiness.holds_shard = True
             ai_events = AiEvents(resources.pool)
-            async with open_remembering(settings, resources.pool, resources.connect, ai_events.note) as remembering:
-                parts = _assemble(settings, resources, gateway, me, shard, ai_events, remembering)
+            idle = asyncio.Event()
+            async with open_remembering(
+                settings, resources.pool, resources.connect, ai_events.note, idle=idle
+            ) as remembering:
+                parts = _assemble(settings, resources, gateway, me, shard, ai_events, remembering, idle)
                 readiness.is_connected = lambda: gateway.connected and gateway.journalled.is_set()
                 life = asyncio.create_task(_live(parts, lock, ready), name="life")
                 try:
@@ -231,6 +234,7 @@ def _assemble(
     shard: tuple[int, int],
     ai_events: AiEvents,
     remembering: Remembering,
+    idle: asyncio.Event,
 ) -> _Parts:
     pool, prefix = resources.pool, f"muninn:{me.application_id}"
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
@@ -261,6 +265,7 @@ def _assemble(
         heartbeat_s=settings.turn_heartbeat_s,
         window_s=settings.answer_window_s,
         poll_s=settings.poll_s,
+        idle=idle,
     )
     rates = Rates(settings.member_turns, settings.place_turns, settings.space_turns, settings.rate_window_s)
     limiter = Limiter(resources.redis, f"{prefix}:rate:", rates)

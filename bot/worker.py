@@ -26,7 +26,10 @@ STOP_GRACE_S: Final = 2.0
 
 
 class Worker:
-    """Runs at most `slots` turns at once. `serve` brings one claimed turn to its end."""
+    """Runs at most `slots` turns at once. `serve` brings one claimed turn to its end.
+
+    `idle` is set while no turn runs here, for those who give way to turns.
+    """
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class Worker:
         heartbeat_s: float,
         window_s: float,
         poll_s: float,
+        idle: asyncio.Event | None = None,
     ) -> None:
         self._pool = pool
         self._serve = serve
@@ -54,6 +58,8 @@ class Worker:
         self._unwanted: set[TurnId] = set()
         self._beat_at = time.monotonic()
         self._stopping = False
+        self._idle = idle or asyncio.Event()
+        self._note_running()
 
     def cancel(self, turn_ids: Sequence[TurnId]) -> None:
         """These turns are unwanted (deleted, stopped) and on record as such: stop those that run here."""
@@ -143,7 +149,7 @@ class Worker:
         for turn in claimed:
             task = asyncio.create_task(self._run(turn), name=f"turn-{turn.turn_id}")
             self._running[turn.turn_id] = (turn, task)
-        TURNS_RUNNING.set(len(self._running))
+        self._note_running()
 
     async def _run(self, turn: Turn) -> None:
         """Run one turn. Its failures stay its own: it is given back, and comes again after a pause."""
@@ -168,9 +174,16 @@ class Worker:
             await self._release(turn, after_s=_pause_s(turn))
         finally:
             self._running.pop(turn.turn_id, None)
-            TURNS_RUNNING.set(len(self._running))
+            self._note_running()
             self._unwanted.discard(turn.turn_id)
             self._woken.set()
+
+    def _note_running(self) -> None:
+        TURNS_RUNNING.set(len(self._running))
+        if self._running:
+            self._idle.clear()
+        else:
+            self._idle.set()
 
     async def _cut_off(self, turn: Turn) -> None:
         if turn.turn_id in self._unwanted:

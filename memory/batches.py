@@ -1,7 +1,7 @@
 """What the extractor reads at once: a bounded stretch of a place, who speaks in it, and what is known already."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -142,23 +142,34 @@ async def read_batch(
     earlier: Sequence[Any] = ()
     if there:
         earlier = await db.fetch(READ_EARLIER_SQL, space_id, place_id, there[0]["message_id"], EARLIER_READ)
-    heard = _heard([*reversed(earlier), *there])
-    messages, before = heard[len(earlier) :], heard[: len(earlier)][-EARLIER_SHOWN:]
+    shown = list(reversed(earlier[:EARLIER_SHOWN]))
+    heard = _heard([*shown, *there], _said_in(reversed(earlier[EARLIER_SHOWN:])))
+    messages, before = heard[len(shown) :], heard[: len(shown)]
     rereads = frozenset(MessageId(row["message_id"]) for row in taken if row["again"])
     batch = Batch(space_id, place_id, messages, before, through, full, rereads)
     return await _with_company(db, batch) if batch.says_something else batch
 
 
-def _heard(rows: Sequence[Any]) -> tuple[Heard, ...]:
-    """In order; what somebody else said in an earlier line is not the words of who repeats it, and what a bot said is
-    nobody's, even if it had it from them."""
-    said: dict[str, int] = {}
+def _said_in(rows: Iterable[Any], said: dict[str, int] | None = None) -> dict[str, int]:
+    """Whose each line is: of the member who said it first; but what a bot said is nobody's else, even if it had it
+    from somebody."""
+    said = {} if said is None else said
+    for row in rows:
+        for line in lines_of(row["content"]):
+            if row["author_kind"] == "member":
+                said.setdefault(line, row["author_id"])
+            else:
+                said[line] = row["author_id"]
+    return said
+
+
+def _heard(rows: Sequence[Any], said: dict[str, int]) -> tuple[Heard, ...]:
+    """In order; a line that somebody else said before (`said`) is not the words of who repeats it."""
     heard: list[Heard] = []
     for row in rows:
-        is_member = row["author_kind"] == "member"
         others = {line for line, author in said.items() if author != row["author_id"]}
         extras: dict[str, Any] = orjson.loads(row["extras"])
-        own = own_words(row["content"], others) if is_member else ""
+        own = own_words(row["content"], others) if row["author_kind"] == "member" else ""
         # No prompt carries what looks like a secret (I13), and nothing is remembered of it.
         secret = caught_by(row["content"]) is not None
         heard.append(
@@ -175,11 +186,7 @@ def _heard(rows: Sequence[Any]) -> tuple[Heard, ...]:
                 {int(user): str(name) for user, name in extras.get("mentions", {}).items() if name},
             )
         )
-        for line in lines_of(row["content"]):
-            if is_member:
-                said.setdefault(line, row["author_id"])
-            else:
-                said[line] = row["author_id"]
+        _said_in([row], said)
     return tuple(heard)
 
 

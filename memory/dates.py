@@ -5,7 +5,7 @@ own. A word that means a span ("recently") stays.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, timedelta
 from functools import partial
 from typing import Final
@@ -47,7 +47,6 @@ _MEANINGS: Final[Mapping[str, Resolve]] = {
     "year1": partial(_year, 1),
 }
 
-# Longest first where one contains another: "day after tomorrow" before "tomorrow".
 _PHRASES: Final = {
     "day-2": "the day before yesterday|day before yesterday|vorgestern|позавчера|一昨日|おととい|前天|그저께|أول أمس",
     "day2": "the day after tomorrow|day after tomorrow|übermorgen|послезавтра|明後日|あさって|后天|後天|모레|بعد غد",
@@ -64,16 +63,27 @@ _PHRASES: Final = {
 }
 
 
-def _bounded(phrase: str) -> str:
-    """Whole words only, where there are words: CJK, kana and Hangul stand without spaces."""
-    return phrase if ord(phrase[0]) > 0x2E7F else rf"\b{phrase}\b"
+_MEANT: Final[Mapping[str, Resolve]] = {
+    phrase: _MEANINGS[name] for name, phrases in _PHRASES.items() for phrase in phrases.split("|")
+}
 
 
+def _any_of(phrases: Iterable[str]) -> str:
+    """Any of them, the longest first: "day after tomorrow" goes before "tomorrow"."""
+    return "|".join(map(re.escape, sorted(phrases, key=len, reverse=True)))
+
+
+def _is_unspaced(phrase: str) -> bool:
+    """Whether it is of a script without spaces, in which it may stand anywhere; of others only whole words count."""
+    return ord(phrase[0]) > 0x2E7F
+
+
+_UNSPACED: Final = [phrase for phrase in _MEANT if _is_unspaced(phrase)]
+_SPACED: Final = [phrase for phrase in _MEANT if not _is_unspaced(phrase)]
+# What it may begin with is looked at first, which most places in a text fail at once.
 _ANY: Final = re.compile(
-    "|".join(
-        f"(?P<{name.replace('-', '_')}>{'|'.join(map(_bounded, phrases.split('|')))})"
-        for name, phrases in _PHRASES.items()
-    ),
+    rf"\b(?=[{''.join({phrase[0] for phrase in _SPACED})}])(?:{_any_of(_SPACED)})\b"
+    rf"|(?=[{''.join({phrase[0] for phrase in _UNSPACED})}])(?:{_any_of(_UNSPACED)})",
     re.IGNORECASE,
 )
 
@@ -82,8 +92,8 @@ def resolve(content: str, today: date) -> str:
     """`content` with its relative days, weeks, months and years written out, as seen from `today` (the speaker's)."""
 
     def written(found: re.Match[str]) -> str:
-        name = (found.lastgroup or "").replace("_", "-")
-        return _MEANINGS[name](today)
+        meant = _MEANT.get(found[0].lower())
+        return meant(today) if meant is not None else found[0]
 
     return _ANY.sub(written, content)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+import orjson
 from asyncpg import Record
 
 from memory.database import Db
@@ -222,9 +223,12 @@ WITH given AS MATERIALIZED (
     ON CONFLICT (memory_id, model_id) DO UPDATE SET
         version = EXCLUDED.version, embedding = EXCLUDED.embedding, embedded_at = now()
     WHERE v.version <= EXCLUDED.version
+), ended AS MATERIALIZED (
+    SELECT j.memory_id FROM embedding_jobs j
+    JOIN given g ON g.memory_id = j.memory_id AND g.lease_no = j.lease_no JOIN live l ON l.memory_id = j.memory_id
+    ORDER BY j.memory_id FOR UPDATE OF j
 ), done AS (
-    DELETE FROM embedding_jobs j USING given g, live l
-    WHERE j.memory_id = g.memory_id AND j.lease_no = g.lease_no AND l.memory_id = g.memory_id
+    DELETE FROM embedding_jobs WHERE memory_id IN (SELECT memory_id FROM ended)
 )
 SELECT count(*) FROM live
 """
@@ -245,17 +249,22 @@ async def store_vectors(conn: Db, model: Model, jobs: Sequence[Job], vectors: Se
 
 
 def literal(vector: Sequence[float]) -> str:
-    """A vector as pgvector reads it from text; more digits than half precision holds would be noise."""
-    return f"[{','.join([format(number, '.5g') for number in vector])}]"
+    """A vector as pgvector reads it from text."""
+    # By far the quickest way in Python from numbers to such a text.
+    return orjson.dumps(list(vector)).decode()
 
 
 # Give jobs back, to be claimed again after a pause; those that somebody else holds or changed stay as they are.
 GIVE_BACK_SQL: Final = """
+WITH ours AS MATERIALIZED (
+    SELECT j.memory_id FROM embedding_jobs j
+    JOIN unnest($1::bigint[], $2::bigint[]) AS g (memory_id, lease_no) USING (memory_id, lease_no)
+    ORDER BY j.memory_id FOR UPDATE OF j
+)
 UPDATE embedding_jobs j SET
     lease_until = NULL, attempts = j.attempts + $4, available_at = now() + make_interval(secs => $3),
     failure = coalesce($5, j.failure)
-FROM unnest($1::bigint[], $2::bigint[]) AS g (memory_id, lease_no)
-WHERE j.memory_id = g.memory_id AND j.lease_no = g.lease_no
+FROM ours o WHERE j.memory_id = o.memory_id
 """
 
 

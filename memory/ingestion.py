@@ -9,7 +9,7 @@ release    after a failure: later, shorter, or past a message that no attempt co
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -112,12 +112,21 @@ WHERE space_id = $1 AND memory_id = ANY($2::bigint[]) AND state = 'active'
 """
 
 
-async def write(conn: Db, claimed: Claim, batch: Batch, verdict: Verdict, caps: Caps) -> Counter[str]:
+async def write(
+    conn: Db,
+    claimed: Claim,
+    batch: Batch,
+    verdict: Verdict,
+    caps: Caps,
+    *,
+    between: Callable[[], Awaitable[None]] | None = None,
+) -> Counter[str]:
     """Store what is believed of a batch and move the checkpoint, inside the caller's transaction.
 
     Gives how many of what: created, confirmed, revised, unchanged, linked, refused:<reason>. What rests on messages
     that were edited or deleted since they were read is left out; they are read again. Raises LeaseGone where somebody
-    else has the place, and nothing may be committed.
+    else has the place, and nothing may be committed. `between` is awaited before each value, so that others go first
+    for a bounded time; what is held meanwhile are the locks of the owners concerned.
     """
     known = await _known_ends(conn, batch, verdict)
     await lock_owners(conn, {one.value.owner for one in verdict.memories} | set(known.values()))
@@ -125,6 +134,8 @@ async def write(conn: Db, claimed: Claim, batch: Batch, verdict: Verdict, caps: 
     counts: Counter[str] = Counter({f"refused:{reason}": count for reason, count in verdict.refused.items()})
     ends: dict[str, int] = {str(memory_id): memory_id for memory_id in known}
     for one in verdict.memories:
+        if between is not None:
+            await between()
         try:
             stored = await store(conn, one.value, caps)
         except MemoryRefused as refusal:

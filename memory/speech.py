@@ -5,7 +5,9 @@ Quotes, pasted logs, code blocks and text that somebody else said before are nob
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 _QUOTED_REST: Final = re.compile(r"^>>> .*", re.MULTILINE | re.DOTALL)
@@ -117,15 +119,20 @@ _SCRIPTS: Final = (
 def scripts_in(text: str) -> dict[str, float]:
     """The share of each script in the letters of a text; Chinese characters and kana count as one, named CJK."""
     counts: dict[str, int] = {}
-    for each in text:
+    for each, times in Counter(text).items():
         if each.isalpha():
-            name = unicodedata.name(each, "")
-            script = next((known for known in _SCRIPTS if known in name), "OTHER")
-            script = "CJK" if script in ("HIRAGANA", "KATAKANA") else script
+            script = _script_of(each)
             # One of these says as much as a few letters of an alphabet.
-            counts[script] = counts.get(script, 0) + (3 if script in ("CJK", "HANGUL") else 1)
+            counts[script] = counts.get(script, 0) + times * (3 if script in ("CJK", "HANGUL") else 1)
     letters = sum(counts.values())
     return {script: count / letters for script, count in counts.items()}
+
+
+@lru_cache(maxsize=4_096)
+def _script_of(letter: str) -> str:
+    name = unicodedata.name(letter, "")
+    script = next((known for known in _SCRIPTS if known in name), "OTHER")
+    return "CJK" if script in ("HIRAGANA", "KATAKANA") else script
 
 
 def _folded(line: str) -> str:

@@ -17,12 +17,21 @@ Ended = Literal["superseded", "forgotten", "revoked"]
 
 # End active values. What embeds one of them at this moment holds the row, and is waited for.
 END_ITEMS_SQL: Final = """
-UPDATE memory_items SET state = $2, changed_at = now() WHERE memory_id = ANY($1::bigint[]) AND state = 'active'
+WITH held AS MATERIALIZED (
+    SELECT memory_id FROM memory_items WHERE memory_id = ANY($1::bigint[]) AND state = 'active'
+    ORDER BY memory_id FOR UPDATE
+)
+UPDATE memory_items SET state = $2, changed_at = now() WHERE memory_id IN (SELECT memory_id FROM held)
 """
 
 # Nothing of an ended value is found by its vector, and nothing will embed it.
 DROP_VECTORS_SQL: Final = "DELETE FROM memory_vectors WHERE memory_id = ANY($1::bigint[])"
-DROP_JOBS_SQL: Final = "DELETE FROM embedding_jobs WHERE memory_id = ANY($1::bigint[])"
+DROP_JOBS_SQL: Final = """
+WITH held AS MATERIALIZED (
+    SELECT memory_id FROM embedding_jobs WHERE memory_id = ANY($1::bigint[]) ORDER BY memory_id FOR UPDATE
+)
+DELETE FROM embedding_jobs WHERE memory_id IN (SELECT memory_id FROM held)
+"""
 
 # The active links of these values, in one order.
 LINKS_OF_SQL: Final = """

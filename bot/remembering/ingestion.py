@@ -10,6 +10,7 @@ import structlog
 
 from bot.crash import crash_point
 from bot.metrics import MEMORY_ENTRIES, MEMORY_TAKEN_BACK
+from bot.remembering.courtesy import Courtesy, Patience
 from bot.remembering.ledger import Ledger
 from bot.remembering.pace import Pace
 from memory import ingestion
@@ -32,13 +33,23 @@ LET_GO_S: Final = 2.0
 class Reader:
     """Reads places one after the other. Any number may run, here and in other processes."""
 
-    def __init__(self, pool: Pool, model: TextModel, model_name: str, ledger: Ledger, caps: Caps, pace: Pace) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        model: TextModel,
+        model_name: str,
+        ledger: Ledger,
+        caps: Caps,
+        pace: Pace,
+        courtesy: Courtesy | None = None,
+    ) -> None:
         self._pool = pool
         self._model = model
         self._model_name = model_name
         self._ledger = ledger
         self._caps = caps
         self._pace = pace
+        self._courtesy = courtesy or Courtesy()
 
     async def run(self) -> None:
         """Read for ever."""
@@ -48,6 +59,8 @@ class Reader:
 
     async def step(self) -> bool:
         """Deal with one place; False where there was none to deal with."""
+        patience = self._courtesy.job()
+        await patience.give_way()
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             claimed = await ingestion.claim(
                 conn,
@@ -61,7 +74,7 @@ class Reader:
         crash_point("after_memory_claim")
         try:
             async with asyncio.timeout(self._pace.work_s):
-                await self._serve(claimed)
+                await self._serve(claimed, patience)
         except LeaseGone:
             log.warning("memory.lease_gone", space_id=claimed.space_id, place_id=claimed.place_id)
         except TimeoutError:
@@ -72,7 +85,7 @@ class Reader:
             raise
         return True
 
-    async def _serve(self, claimed: Claim) -> None:
+    async def _serve(self, claimed: Claim, patience: Patience) -> None:
         while await self._take_back(claimed):
             pass
         if not claimed.due:
@@ -93,7 +106,7 @@ class Reader:
                 await ingestion.finish(conn, claimed, batch, Counter())
             return
         try:
-            await self._extract(claimed, batch)
+            await self._extract(claimed, batch, patience)
         except ModelAway as away:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 pause_s = await ingestion.postpone(conn, claimed, code=away.code, after_s=away.after_s)
@@ -123,7 +136,7 @@ class Reader:
             )
         return taken.more
 
-    async def _extract(self, claimed: Claim, batch: Batch) -> None:
+    async def _extract(self, claimed: Claim, batch: Batch, patience: Patience) -> None:
         asked = question(batch)
         async with self._ledger.request(
             "extraction",
@@ -134,11 +147,12 @@ class Reader:
         ) as request:
             answer = await self._model.ask(asked, within_s=ANSWER_S)
             request.prompt_tokens, request.completion_tokens = answer.prompt_tokens, answer.completion_tokens
-            extracted = read(answer)
+            extracted = await asyncio.to_thread(read, answer)
         crash_point("after_extraction")
-        verdict = check(batch, extracted)
+        verdict = await asyncio.to_thread(check, batch, extracted)
+        await patience.give_way()
         async with self._transaction() as conn:
-            counts = await ingestion.write(conn, claimed, batch, verdict, self._caps)
+            counts = await ingestion.write(conn, claimed, batch, verdict, self._caps, between=patience.give_way)
             crash_point("before_memory_commit")
         crash_point("after_memory_commit")
         for outcome, count in counts.items():

@@ -1,5 +1,6 @@
 """What durable memory needs to run, made from the settings: models, and the loops that keep it going."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -8,6 +9,7 @@ from typing import Final
 from agent.openai_model import OpenAIModel
 from bot.ai_events import AiEvent
 from bot.remembering.answers import ChatAnswers
+from bot.remembering.courtesy import Courtesy
 from bot.remembering.embedded import EmbeddedEmbeddings
 from bot.remembering.embedding import Embedding
 from bot.remembering.embeddings import EndpointEmbeddings
@@ -44,8 +46,11 @@ async def open_remembering(
     pool: Pool,
     connect: Callable[[], Awaitable[Connection]],
     note: Callable[[AiEvent], None],
+    *,
+    idle: asyncio.Event | None = None,
 ) -> AsyncGenerator[Remembering]:
-    """The workers while the block runs; nothing is started before a loop is. `connect`: a connection of one's own."""
+    """The workers while the block runs; nothing is started before a loop is. `connect`: a connection of one's own;
+    `idle`: set while this process works on no turn, for which the workers give way."""
     async with AsyncExitStack() as stack:
         name = settings.memory_model or settings.model
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
@@ -66,14 +71,17 @@ async def open_remembering(
             settings.memory_lease_s,
             settings.stopped,
         )
+        courtesy = Courtesy(idle)
         loops: dict[str, Callable[[], Awaitable[None]]] = {}
         for number in range(settings.memory_workers):
-            loops[f"memory-reader-{number + 1}"] = Reader(pool, answers, name, ledger, caps, pace).run
+            loops[f"memory-reader-{number + 1}"] = Reader(pool, answers, name, ledger, caps, pace, courtesy).run
         summaries = Summaries(pool, answers, name, ledger, every=settings.summary_messages, pace=pace)
         loops["memory-summaries"] = summaries.run
         embedder = await embedder_of(settings, stack)
         if embedder is not None:
-            embedding = Embedding(pool, embedder, ledger, connect, batch=settings.embedding_batch, pace=pace)
+            embedding = Embedding(
+                pool, embedder, ledger, connect, batch=settings.embedding_batch, pace=pace, courtesy=courtesy
+            )
             loops["memory-embedding"] = embedding.run
         uses = Uses(pool)
         stack.push_async_callback(uses.aclose)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bench import journal, loop, roundtrip, start
+from bench import journal, loop, roundtrip, start, writing
 from bench.ground import Ground
 
 JOURNAL = {
@@ -38,6 +38,15 @@ LOOP = {
     "parallel_ratio",
     "statements_per_run",
     "bytes_per_run",
+}
+WRITING = {
+    "reply_p95_ratio_under_load",
+    "reply_median_ratio_under_load",
+    "reply_p95_ms_idle",
+    "reply_p95_ms_loaded",
+    "upserts_per_s",
+    "ingestion_jobs_per_s",
+    "embedding_rows_per_s",
 }
 START = {"ready_s", "rss_mb", "ready_ratio", "rss_ratio", "bare_ready_s", "bare_rss_mb"}
 
@@ -71,6 +80,14 @@ async def test_start(database_url: str, redis_url: str) -> None:
     """Both bots start, and Muninn's READY is in the journal."""
     figures = await start.measure(Ground(database_url, redis_url), start.Size(starts=1))
     _check(figures, START, start.TARGETS)
+
+
+@pytest.mark.long
+async def test_writing(database_url: str, redis_url: str) -> None:
+    """Values, batches and vectors are written, and replies come meanwhile."""
+    size = writing.Size(rounds=1, values=60, places=3, messages=10, vectors=16, reply_rounds=1, replies=2)
+    figures = await writing.measure(Ground(database_url, redis_url), size)
+    _check(figures, WRITING, writing.TARGETS)
 
 
 def _check(figures: dict[str, float], promised: set[str], targets: Mapping[str, object]) -> None:
