@@ -140,9 +140,14 @@ class Possessed:
         if made == 0:
             self.more = [*self.wishes()]
             self.rng.shuffle(self.more)
-            # What is asked for is among them, somewhere.
-            self.more = [*self.more[: self.most], *([self.right] if self.right is not None else [])]
-            self.rng.shuffle(self.more)
+            if self.right is not None:
+                # What is asked for is among them, somewhere, and so is all else that the same tool can do.
+                tool = self.right.calls[0].name
+                same = [each for each in self.more[self.most :] if each.calls[0].name == tool]
+                self.more = [*self.more[: self.most], *same, self.right]
+                self.rng.shuffle(self.more)
+            else:
+                self.more = self.more[: self.most]
         left = self.more[made : made + BATCH]
         return calls(*left) if left else say(f"Nothing to see here ({self._turns}).")
 
