@@ -52,7 +52,7 @@ def tool(**how: Any) -> AnyTool:
         '{"query": "a", "limit": true}',
         '{"query": "a", "limit": 1.5}',
         '{"query": "a", "place_id": 4}',
-        '{"query": "' + "x" * 301 + '"}',
+        '{"query": "' + "x" * 501 + '"}',
     ],
 )
 def test_arguments_that_do_not_fit_are_told_and_not_repaired(arguments: str) -> None:
