@@ -26,7 +26,7 @@ from tests.harness.remembering import Mind, entry, heard, is_extraction, open_mi
 ADA, BOB = 701, 702
 LEASE_S: Final = 2.0
 MOST_SAID: Final = 30
-SETTLE_S: Final = 20.0
+SETTLE_S: Final = 45.0
 _FACT: Final = re.compile(r"fact (\d+)")
 
 
