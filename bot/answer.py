@@ -35,6 +35,7 @@ from memory.assembly import assemble
 from memory.context import Line, WorkingSet, working_set
 from memory.database import BORROW_S, Pool
 from memory.ids import RunId
+from memory.places import is_direct
 from memory.recall import Recall, note_references, note_run
 from tools.ports import TurnContext
 from tools.registry import Registry
@@ -209,7 +210,7 @@ class Answerer:
             if beside.recalled is not None:
                 await note_run(conn, turn.scope, beside.recalled.recall_id, RunId(stored.run_id))
         with bind(run_id=stored.run_id):
-            outcome = await self._run(turn, self._context(turn, trigger), stored)
+            outcome = await self._run(turn, await self._context(turn, trigger), stored)
         crash_point("after_reply")
         log.info(
             "run.ended",
@@ -222,7 +223,7 @@ class Answerer:
         )
         return outcome, stored.run_id
 
-    def _context(self, turn: Turn, trigger: Line) -> TurnContext:
+    async def _context(self, turn: Turn, trigger: Line) -> TurnContext:
         """The trusted facts of the turn, and what its tools may use."""
         return TurnContext(
             scope=turn.scope,
@@ -231,6 +232,7 @@ class Answerer:
             author_name=trigger.author_name,
             db=self._pool,
             actions=self._outlook.actions(turn, trigger.author_name),
+            is_direct=await is_direct(self._pool, turn.scope),
             discord=self._outlook.discord(turn),
             web=self._outlook.web(turn),
             activity=self._outlook.activity(turn),

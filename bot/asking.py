@@ -24,6 +24,8 @@ from bot.receipts import Intent, settle
 from bot.wishes import Wish
 from bot.writes import Outgoing, Writes
 from memory.database import BORROW_S, Pool
+from memory.ids import SpaceId
+from memory.places import is_direct
 from tools.ports import ActionReport
 
 log = structlog.get_logger(__name__)
@@ -80,17 +82,7 @@ class Asking:
 
     async def ask(self, wish: Wish, errand: Errand) -> ActionReport:
         """Put a card for the wish, or find the one that it has."""
-        draft = Draft(
-            errand.scope,
-            errand.trigger_id,
-            errand.turn_id,
-            errand.requester_id,
-            wish,
-            questions.question(
-                wish, errand.requester_id, errand.scope, minutes=max(1, round(self._settings.lasts_s / 60))
-            ),
-            nonce_of(errand.space_id, errand.trigger_id, f"ask:{wish.name}", wish.digest),
-        )
+        nonce = nonce_of(errand.space_id, errand.trigger_id, f"ask:{wish.name}", wish.digest)
         intent = Intent(
             space_id=errand.space_id,
             place_id=errand.scope.place_id,
@@ -98,11 +90,20 @@ class Asking:
             action="ask",
             args={"action": wish.name, "digest": wish.digest.hex()},
             turn_id=errand.turn_id,
-            nonce=draft.nonce,
+            nonce=nonce,
             requester_id=errand.requester_id,
             lease_no=errand.lease_no,
         )
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+            draft = Draft(
+                errand.scope,
+                errand.trigger_id,
+                errand.turn_id,
+                errand.requester_id,
+                wish,
+                self._question(wish, errand, None if await is_direct(conn, errand.scope) else errand.space_id),
+                nonce,
+            )
             card = await cards.put(conn, draft, lasts_s=self._settings.lasts_s)
             receipt = await receipts.intend(conn, intent)
             begun = not receipt.fresh and receipt.state in ("intended", "unknown")
@@ -112,6 +113,10 @@ class Asking:
         if card.state != "open" or receipt.state in ("applied", "refused"):
             return _standing(card)
         return await self._post(card, errand, receipt)
+
+    def _question(self, wish: Wish, errand: Errand, guild_id: SpaceId | None) -> str:
+        minutes = max(1, round(self._settings.lasts_s / 60))
+        return questions.question(wish, errand.requester_id, errand.scope.place_id, guild_id, minutes=minutes)
 
     async def _post(self, card: Card, errand: Errand, receipt: receipts.Receipt) -> ActionReport:
         outgoing = Outgoing(

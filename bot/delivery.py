@@ -18,6 +18,7 @@ from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Borrowed, Pool
 from memory.ids import MessageId
 from memory.journal import write_group
+from memory.places import is_direct
 
 log = structlog.get_logger(__name__)
 
@@ -177,7 +178,7 @@ class Delivery:
         message_id: MessageId,
     ) -> None:
         payload = dict(outcome.message or {})
-        if turn.space_id != turn.place_id:
+        if not await is_direct(conn, turn.scope):
             payload.setdefault("guild_id", str(turn.space_id))
         events = read(Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action"), self._me)
         # Its receipt is settled in this very transaction, by what the response said.

@@ -32,6 +32,7 @@ from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
 from memory.items import Author, Draft, Target, forget, remember
 from memory.journal import write_group
 from memory.owners import Caps
+from memory.places import is_direct
 from memory.scope import Scope
 from tools.actions import (
     CreateThread,
@@ -175,7 +176,7 @@ class Effects:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 return await standing_message(conn, receipt.receipt_id, errand.lease_no)
 
-        return await self._writes.send(outgoing, receipt, known=known, claimed=claimed, within_s=WITHIN_S)
+        return await self._writes.send(outgoing, receipt, known=known, claimed=claimed, within_s=within_s)
 
     async def _dispatch(self, wish: Wish, errand: Errand, receipt: Receipt) -> Outcome:
         place_id, message_id, reason = wish.place_id, wish.message_id or errand.trigger_id, errand.reason
@@ -235,7 +236,7 @@ class Effects:
         self, conn: Borrowed, errand: Errand, message: Mapping[str, object], message_id: MessageId
     ) -> None:
         payload = dict(message)
-        if errand.scope.space_id != errand.scope.place_id:
+        if not await is_direct(conn, errand.scope):
             payload.setdefault("guild_id", str(errand.space_id))
         events = read(Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action"), self._me)
         # Its receipt is settled in this very transaction, by what the response said.

@@ -7,10 +7,10 @@ from typing import Final, assert_never
 
 from bot.bodies import Component, button, row
 from bot.cards import Card
+from bot.links import message_link
 from bot.payloads import clean
 from bot.wishes import Wish
-from memory.ids import MessageId, PlaceId, UserId
-from memory.scope import Scope
+from memory.ids import PlaceId, SpaceId, UserId
 from tools.actions import (
     CreateThread,
     DeleteOwnMessage,
@@ -39,10 +39,10 @@ _ENDS: Final = {
 }
 
 
-def question(wish: Wish, requester_id: UserId, scope: Scope, *, minutes: int) -> str:
-    """What the card asks."""
+def question(wish: Wish, requester_id: UserId, here: PlaceId, guild_id: SpaceId | None, *, minutes: int) -> str:
+    """What a card in the place `here` asks. `guild_id` is None in a direct conversation."""
     return (
-        f"<@{requester_id}>, shall I {deed(wish, scope)}\n"
+        f"<@{requester_id}>, shall I {deed(wish, here, guild_id)}\n"
         f"-# I am not sure that your message asks for this. Only you can press a button, within {minutes} minutes."
     )
 
@@ -73,31 +73,30 @@ def _asked(card: Card) -> str:
     return f"<@{card.requester_id}> asked me to {about.split(', shall I ', 1)[-1].replace('?', '.', 1)}"
 
 
-def deed(wish: Wish, scope: Scope) -> str:
+def deed(wish: Wish, here: PlaceId, guild_id: SpaceId | None) -> str:
     """The action, as it goes on after "shall I"."""
-    action, there = wish.action, _where(wish.place_id, scope)
+    action, there = wish.action, _where(wish.place_id, here)
+    message = "" if wish.message_id is None else message_link(guild_id, wish.place_id, wish.message_id)
     match action:
         case React() | RemoveOwnReaction():
             verb = "react with" if isinstance(action, React) else "take back my reaction"
-            return f"{verb} {_emoji(action.emoji)} {_on(wish, scope)}?"
+            return f"{verb} {_emoji(action.emoji)} on {message}?"
         case SendMessage():
             return f"post this{there}?\n{quoted(action.content)}"
         case ReplyToMessage():
-            return f"reply to {_link(scope, wish.place_id, action.message_id)}?\n{quoted(action.content)}"
+            return f"reply to {message}?\n{quoted(action.content)}"
         case CreateThread():
-            start = "" if action.message_id is None else f" from {_link(scope, wish.place_id, action.message_id)}"
+            start = "" if action.message_id is None else f" from {message}"
             return f"start a thread{start}{there}?\n{quoted(action.name)}"
         case EditThread():
             return f"{_changes(action)} the thread{there or ' ' + f'<#{wish.place_id}>'}?{_name(action)}"
         case EditOwnMessage():
-            return (
-                f"change my message {_link(scope, wish.place_id, action.message_id)} to this?\n{quoted(action.content)}"
-            )
+            return f"change my message {message} to this?\n{quoted(action.content)}"
         case DeleteOwnMessage():
-            return f"delete my message {_link(scope, wish.place_id, action.message_id)}?"
+            return f"delete my message {message}?"
         case PinMessage() | UnpinMessage():
             verb = "pin" if isinstance(action, PinMessage) else "unpin"
-            return f"{verb} {_link(scope, wish.place_id, action.message_id)}?"
+            return f"{verb} {message}?"
         case Remember():
             return f"remember this {_for(action.scope)}?\n{quoted(action.content)}"
         case Forget():
@@ -115,17 +114,8 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}" for line in shown.splitlines())
 
 
-def _where(place_id: PlaceId, scope: Scope) -> str:
-    return "" if place_id == scope.place_id else f" in <#{place_id}>"
-
-
-def _on(wish: Wish, scope: Scope) -> str:
-    return "" if wish.message_id is None else f"on {_link(scope, wish.place_id, wish.message_id)}"
-
-
-def _link(scope: Scope, place_id: PlaceId, message_id: MessageId) -> str:
-    space = "@me" if scope.space_id == scope.place_id else str(scope.space_id)
-    return f"https://discord.com/channels/{space}/{place_id}/{message_id}"
+def _where(place_id: PlaceId, here: PlaceId) -> str:
+    return "" if place_id == here else f" in <#{place_id}>"
 
 
 def _emoji(emoji: str) -> str:

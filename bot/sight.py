@@ -120,7 +120,12 @@ class Sights:
         return asker.requester_id in self._policy.owners or (member is not None and member.is_administrator)
 
     async def _member(self, facts: Facts, asker: Asker) -> MemberFacts | None:
-        return None if asker.scope.space_id == asker.scope.place_id else await facts.member(asker.requester_id)
+        if asker.scope.space_id == asker.scope.place_id:
+            # A direct conversation has no members; but an old guild's first channel has the guild's own id.
+            here = await facts.place(asker.scope.place_id)
+            if here is None or here.is_direct:
+                return None
+        return await facts.member(asker.requester_id)
 
     async def _permissions(self, facts: Facts, user_id: UserId, wish: Wish) -> discord.Permissions:
         if wish.is_memory:

@@ -16,11 +16,11 @@ from bot.errors import ReadFault
 from bot.facts import Facts
 from bot.inspect import CallRecord, MessageReport, ReceiptRecord, RunReport, message_report, run_report
 from bot.interactions import Command, Reply
+from bot.links import message_link
 from bot.rest import Reads
 from bot.sight import Policy
 from memory.database import BORROW_S, Db, Pool
 from memory.ids import MessageId, PlaceId, SpaceId
-from memory.scope import Scope
 
 log = structlog.get_logger(__name__)
 
@@ -72,6 +72,7 @@ class Why:
                 await reply.say("You cannot read this channel, so I show you nothing of it.")
                 return
             inside = await self._may_look_inside(facts, command)
+            here = await facts.place(command.scope.place_id)
         except ReadFault:
             await reply.say("Discord cannot tell me right now what you may see. Please try again in a minute.")
             return
@@ -83,12 +84,14 @@ class Why:
             run = await run_report(conn, command.scope.space_id, report.runs[-1].run_id) if report.runs else None
             places = await _places(conn, command.scope.space_id, report.receipts)
         visible = await self._visible(facts, command, report.receipts, places)
-        await reply.say(explanation(report, run, visible, scope=command.scope, inside=inside))
+        guild_id = None if here is None or here.is_direct else command.scope.space_id
+        await reply.say(explanation(report, run, visible, guild_id=guild_id, inside=inside))
 
     async def _may_look_inside(self, facts: Facts, command: Command) -> bool:
         if command.user_id in self._policy.owners:
             return True
-        if command.scope.space_id == command.scope.place_id:
+        here = await facts.place(command.scope.place_id)
+        if here is None or here.is_direct:
             return False
         member = await facts.member(command.user_id)
         return member is not None and member.is_administrator
@@ -125,16 +128,22 @@ def _is_ours(report: MessageReport) -> bool:
 
 
 def explanation(
-    report: MessageReport, run: RunReport | None, receipts: Sequence[ReceiptRecord], *, scope: Scope, inside: bool
+    report: MessageReport,
+    run: RunReport | None,
+    receipts: Sequence[ReceiptRecord],
+    *,
+    guild_id: SpaceId | None,
+    inside: bool,
 ) -> str:
-    """The text, within Discord's limit."""
+    """The text, within Discord's limit. `guild_id` is None in a direct conversation."""
     turn = report.turn
     assert turn is not None  # noqa: S101 - the caller looked
+    trigger = message_link(guild_id, turn.place_id, turn.trigger_id)
     calls = [call for step in run.steps for call in step.calls] if run is not None else []
     lines = [
-        f"**Why this answer?** It answers {_link(scope, turn.trigger_id)} of <@{turn.author_id}>.",
+        f"**Why this answer?** It answers {trigger} of <@{turn.author_id}>.",
         *_tools(calls),
-        *_sources(calls, scope),
+        *_sources(calls, guild_id, turn.place_id),
         *_deeds(receipts),
     ]
     if run is None:
@@ -154,14 +163,15 @@ def _tools(calls: Sequence[CallRecord]) -> list[str]:
     return [f"**Tools**: {shown}"]
 
 
-def _sources(calls: Sequence[CallRecord], scope: Scope) -> list[str]:
+def _sources(calls: Sequence[CallRecord], guild_id: SpaceId | None, place_id: PlaceId) -> list[str]:
     """Pages and messages that its reads brought."""
     found: dict[str, None] = {}
     for call in calls:
         if call.effect == "read" and call.result is not None:
             compact = call.result.text.replace('": "', '":"')
             found.update(dict.fromkeys(f"<{url}>" for url in _URL.findall(compact)))
-            found.update(dict.fromkeys(_link(scope, MessageId(int(each))) for each in _MESSAGE.findall(compact)))
+            messages = [MessageId(int(each)) for each in _MESSAGE.findall(compact)]
+            found.update(dict.fromkeys(message_link(guild_id, place_id, each) for each in messages))
     shown = list(found)[:MOST_SOURCES]
     more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
     return [f"**Sources**: {' '.join(shown)}{more}"] if shown else []
@@ -184,11 +194,6 @@ def _inside(run: RunReport) -> str:
         f"{summary.prompt_tokens} + {summary.completion_tokens} tokens, {took}, {summary.state}"
         + (f" ({summary.end_reason})" if summary.end_reason else "")
     )
-
-
-def _link(scope: Scope, message_id: MessageId) -> str:
-    space = "@me" if scope.space_id == scope.place_id else str(scope.space_id)
-    return f"https://discord.com/channels/{space}/{scope.place_id}/{message_id}"
 
 
 def _within(text: str) -> str:

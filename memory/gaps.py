@@ -33,8 +33,10 @@ class OpenGap:
 # Freeze every cursor of the shard: live messages raise newest_id, never backfill_after. One that is frozen moves
 # back by a single id, so that a backfill that is at this very moment done with the older gap finds that it is not.
 FREEZE_CURSORS_SQL: Final = """
-UPDATE place_cursors SET backfill_after = coalesce(backfill_after - 1, newest_id)
-WHERE gone_at IS NULL AND (mod(space_id >> 22, $2) = $1 OR ($1 = 0 AND space_id = place_id))
+UPDATE place_cursors c SET backfill_after = coalesce(backfill_after - 1, newest_id)
+WHERE gone_at IS NULL AND $1 = CASE
+    WHEN space_id = place_id AND NOT EXISTS (SELECT FROM audience_guilds g WHERE g.space_id = c.space_id) THEN 0
+    ELSE mod(space_id >> 22, $2) END
 """
 
 # Without a time of its own, a gap begins a minute before the newest message that came by the gateway and was committed,
@@ -57,8 +59,8 @@ async def open_gap(
 ) -> None:
     """Record a gap of `shard` (its number, and how many there are), inside the caller's transaction.
 
-    A guild's shard is its id's high bits modulo their number, and DMs, where space and place are one, are shard 0's
-    (Discord's rule). To freeze a cursor too many costs one request and harms nothing.
+    A guild's shard is its id's high bits modulo their number, and DMs are shard 0's (Discord's rule). What is no known
+    guild is taken for a DM where space and place are one.
     """
     await conn.execute(FREEZE_CURSORS_SQL, *shard)
     await conn.execute(OPEN_GAP_SQL, shard[0], reason, since, dropped)

@@ -32,6 +32,7 @@ from memory.incoming import (
     RoleTold,
     Structure,
 )
+from memory.scope import Scope
 
 # Take in roles of guilds; what is new or other makes the guild stale.
 TELL_ROLES_SQL: Final = """
@@ -165,6 +166,19 @@ async def _tell_places(conn: Db, space_id: SpaceId, places: Sequence[Place]) -> 
         [write_overwrites(place.overwrites) for place in told],
         [place.kind == PRIVATE_THREAD for place in told],
     )
+
+
+# Whether Discord told of a guild of this id.
+KNOWN_GUILD_SQL: Final = "SELECT EXISTS (SELECT FROM audience_guilds WHERE space_id = $1)"
+
+
+async def is_direct(db: Db, scope: Scope) -> bool:
+    """Whether a place is a direct conversation, which is a space of its own.
+
+    Ids alone cannot say: the first channel of a guild made before August 2017 has the guild's own id. But Discord tells
+    of a guild before it tells of anything in it, and the journal keeps that in the same order.
+    """
+    return scope.space_id == scope.place_id and not await db.fetchval(KNOWN_GUILD_SQL, scope.space_id)
 
 
 # A guild whose audiences are stale, the one that was told of first.

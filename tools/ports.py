@@ -240,7 +240,8 @@ class TurnContext:
     """Who asked, where, and what a tool may use. Made by the turn from its event; arguments cannot change it.
 
     `scope` is the place of the turn, `trigger_id` its (newest) trigger message, `db` a pool or connection for reads.
-    A port that is None is not there, and the tools that need it are not offered.
+    `is_direct`: the turn is in a direct conversation, which is a space of its own. A port that is None is not there,
+    and the tools that need it are not offered.
     """
 
     scope: Scope
@@ -249,12 +250,8 @@ class TurnContext:
     author_name: str
     db: Db
     actions: Actions
+    is_direct: bool = False
     discord: DiscordReads | None = None
     web: WebResearch | None = None
     activity: Activity | None = None
     recall: Recall | None = None
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether the turn is in a direct conversation, which is a space of its own."""
-        return self.scope.space_id == self.scope.place_id

@@ -146,11 +146,19 @@ class Discord(Watcher):
     # the world
 
     def create_guild(
-        self, name: str, *, owner: str | Member | User = "Olive", bot_permissions: Permission = NOTHING
+        self,
+        name: str,
+        *,
+        owner: str | Member | User = "Olive",
+        bot_permissions: Permission = NOTHING,
+        aged: bool = False,
     ) -> Guild:
-        """A new guild with the bot in it. ``bot_permissions`` is what its own role grants beyond @everyone."""
+        """A new guild with the bot in it. ``bot_permissions`` is what its own role grants beyond @everyone.
+
+        ``aged``: one from before August 2017, whose first channel, #general, has the guild's own id.
+        """
         keeper = owner.user if isinstance(owner, Member) else owner
-        return self.world.rooms.create_guild(name, owner=keeper, bot_permissions=bot_permissions)
+        return self.world.rooms.create_guild(name, owner=keeper, bot_permissions=bot_permissions, aged=aged)
 
     def create_user(self, name: str) -> User:
         """Somebody who is in no guild yet; they can write a DM."""

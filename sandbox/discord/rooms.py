@@ -22,8 +22,14 @@ class Rooms:
 
     # guilds, roles, members
 
-    def create_guild(self, name: str, *, owner: str | User = "Olive", bot_permissions: Permission = NOTHING) -> Guild:
-        """A guild with @everyone, an owner and the bot with a managed role of its own."""
+    def create_guild(
+        self, name: str, *, owner: str | User = "Olive", bot_permissions: Permission = NOTHING, aged: bool = False
+    ) -> Guild:
+        """A guild with @everyone, an owner and the bot with a managed role of its own.
+
+        One that is ``aged`` has #general, whose id is the guild's own: so it was with every guild made before August
+        2017, and their first channels keep their ids.
+        """
         world = self._world
         guild = Guild(world, world.ids.next_millisecond(), name)
         guild.roles[guild.id] = Role(guild, guild.id, "@everyone", EVERYONE_DEFAULT)
@@ -35,6 +41,10 @@ class Rooms:
         guild.roles[bot_role.id] = bot_role
         guild.members[world.bot.id] = Member(world.bot, guild, world.clock.now(), roles=[bot_role])
         world.guilds[guild.id] = guild
+        if aged:
+            general = Channel(world, guild.id, Kind.TEXT, guild=guild, name="general")
+            guild.channels[general.id] = world.channels[general.id] = general
+            guild.system_channel_id = general.id
         self.announce(guild, joined=True)
         return guild
 

@@ -211,3 +211,11 @@ async def test_a_message_can_be_delivered_again(discord: Discord, shop: Workshop
         await discord.redelivers(message)
         await bot.until(2)
         assert [m.id for m in bot.seen] == [message.id] * 2
+
+
+async def test_the_first_channel_of_an_old_guild_has_its_id(discord: Discord) -> None:
+    """Until August 2017 every guild was made with a #general that had the guild's id, and those channels keep it."""
+    old = discord.create_guild("Old", aged=True)
+    async with rest_only(discord) as bot:
+        [general] = await (await bot.fetch_guild(old.id)).fetch_channels()
+    assert (general.id, general.name, general.guild.id) == (old.id, "general", old.id)

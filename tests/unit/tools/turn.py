@@ -61,7 +61,7 @@ def context(db: Any = None, actions: FakeActions | None = None, **ports: Any) ->
 
 def direct(whole: TurnContext) -> TurnContext:
     """The same turn in a direct conversation."""
-    return replace(whole, scope=Scope(SpaceId(HERE), HERE))
+    return replace(whole, scope=Scope(SpaceId(HERE), HERE), is_direct=True)
 
 
 async def called(toolbox: TurnToolbox, tool: str, **arguments: object) -> Any:
