@@ -8,6 +8,7 @@ everything else with its request's row (bot.ai_events).
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from bot.guild_settings import GuildSettings
 from bot.turns import Turn
 from memory.database import Db
 
@@ -29,6 +30,11 @@ SELECT coalesce(sum(tokens), 0)::bigint AS space,
        EXISTS (SELECT FROM operator_switches WHERE name = 'stop' AND is_on) AS stopped
 FROM token_spend WHERE space_id = $1 AND day = (now() AT TIME ZONE 'UTC')::date
 """
+
+
+def budget_of(settings: GuildSettings) -> Budget:
+    """The budget that holds in a place: the guild's, which is at most the operator's."""
+    return Budget(settings.daily_tokens, settings.member_daily_tokens)
 
 
 async def forbidden(conn: Db, turn: Turn, budget: Budget, *, switched_off: bool = False) -> Forbidden | None:

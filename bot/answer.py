@@ -5,7 +5,7 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
@@ -21,9 +21,10 @@ from agent.tokens import Gauge
 from bot import parts, turns
 from bot.addressing import Identity
 from bot.ai_events import AiEvent, AiEvents
-from bot.allowance import Budget, Forbidden, forbidden
+from bot.allowance import Forbidden, budget_of, forbidden
 from bot.crash import crash_point
 from bot.delivery import Delivery
+from bot.guild_settings import GuildSettingsDoor
 from bot.logs import bind
 from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
@@ -99,13 +100,12 @@ UNFINISHED: Final = "\n\n(I reached my limit of work for one answer. Not done: {
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """What one run may use. `context_tokens` and `messages` bound the working set; `daily` and `stopped` say whether a
-    run may begin at all."""
+    """What one run may use. `context_tokens` and `messages` bound the working set; `stopped`: no run may begin at
+    all."""
 
     limits: Limits
     context_tokens: int
     messages: int
-    daily: Budget = field(default_factory=Budget)
     stopped: bool = False
     prices: Prices | None = None
 
@@ -116,8 +116,8 @@ class Answerer:
     def __init__(
         self,
         pool: Pool,
-        model: Model,
-        model_name: str,
+        models: Mapping[str, Model],
+        settings: GuildSettingsDoor,
         writes: Writes,
         me: Identity,
         budgets: Budgets,
@@ -127,8 +127,8 @@ class Answerer:
     ) -> None:
         self._pool = pool
         self._recall = recall
-        self._model = model
-        self._model_name = model_name
+        self._models = models
+        self._settings = settings
         self._gauge = Gauge()
         self._ai_events = ai_events
         self._writes = writes
@@ -188,8 +188,9 @@ class Answerer:
         await self._deliver(turn, composed, told)
 
     async def _forbidden(self, turn: Turn) -> Forbidden | None:
+        settings = await self._settings.of(turn.space_id, turn.place_id)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            return await forbidden(conn, turn, self._budgets.daily, switched_off=self._budgets.stopped)
+            return await forbidden(conn, turn, budget_of(settings), switched_off=self._budgets.stopped)
 
     async def _recent(self, turn: Turn) -> WorkingSet:
         return await working_set(
@@ -201,16 +202,17 @@ class Answerer:
         )
 
     async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line) -> tuple[RunOutcome, int]:
+        model_name = (await self._settings.of(turn.space_id, turn.place_id)).model
         beside = await assemble(self._pool, self._recall, turn.scope, turn.author_id, recent)
         prompt = render(recent, trigger, own_id=self._me.user_id, beside=beside)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             stored = await begin_run(
-                conn, space_id=turn.space_id, turn_id=turn.turn_id, model=self._model_name, prompt=prompt
+                conn, space_id=turn.space_id, turn_id=turn.turn_id, model=model_name, prompt=prompt
             )
             if beside.recalled is not None:
                 await note_run(conn, turn.scope, beside.recalled.recall_id, RunId(stored.run_id))
         with bind(run_id=stored.run_id):
-            outcome = await self._run(turn, await self._context(turn, trigger), stored)
+            outcome = await self._run(turn, await self._context(turn, trigger), stored, model_name)
         crash_point("after_reply")
         log.info(
             "run.ended",
@@ -239,31 +241,31 @@ class Answerer:
             recall=self._recall,
         )
 
-    async def _run(self, turn: Turn, context: TurnContext, stored: StoredRun) -> RunOutcome:
+    async def _run(self, turn: Turn, context: TurnContext, stored: StoredRun, model_name: str) -> RunOutcome:
         toolbox = MeteredToolbox(self._registry.for_turn(context))
         worded = [spec.name for spec in toolbox.specs() if spec.audit == "words"]
         fence = Fence(turn.turn_id, turn.lease_no)
         return await run(
             stored.prompt,
-            model=self._metered(turn, RunId(stored.run_id)),
+            model=self._metered(turn, RunId(stored.run_id), model_name),
             toolbox=toolbox,
             store=MarkedStore(PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded)),
             limits=self._budgets.limits,
             gauge=self._gauge,
         )
 
-    def _metered(self, turn: Turn, run_id: RunId) -> MeteredModel:
+    def _metered(self, turn: Turn, run_id: RunId, model_name: str) -> MeteredModel:
         blank = AiEvent(
             turn.space_id,
             "answer",
-            self._model_name,
+            model_name,
             "ok",
             0.0,
             place_id=turn.place_id,
             member_id=turn.author_id,
             run_id=run_id,
         )
-        return MeteredModel(self._model, self._ai_events.note, blank, self._budgets.prices)
+        return MeteredModel(self._models[model_name], self._ai_events.note, blank, self._budgets.prices)
 
     async def _compose(self, turn: Turn, outcome: RunOutcome, run_id: int) -> tuple[Outcome, tuple[Part, ...]]:
         """Commit to what will be said, with the run's end, before anything is said."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,11 +21,11 @@ from bot.addressing import Identity
 from bot.ageing import Ageing
 from bot.agency import Agency, assemble
 from bot.ai_events import AiEvents
-from bot.allowance import Budget
 from bot.answer import Answerer, Budgets
 from bot.audiences import Audiences
 from bot.backfill import Backfill
 from bot.gateway import Gateway, point_at
+from bot.guild_settings import Ground, GuildSettingsDoor
 from bot.guilds import Guilds
 from bot.health import Health
 from bot.ingress import Ingress
@@ -98,7 +98,7 @@ class _Resources:
 
     pool: Pool
     redis: Redis
-    model: Model
+    models: Mapping[str, Model]
     database_url: str
     ledger: Ledger
     backends: set[int]
@@ -124,13 +124,16 @@ async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncG
         stack.callback(pool.terminate)
         redis: Redis = Redis.from_url(redis_url, socket_timeout=REDIS_S, socket_connect_timeout=REDIS_S)
         stack.push_async_callback(redis.aclose)
-        model = await stack.enter_async_context(_open_model(settings))
-        yield _Resources(pool, redis, model, database_url, ledger, backends)
+        models = {
+            name: await stack.enter_async_context(_open_model(settings, name))
+            for name in dict.fromkeys((settings.model, *settings.offered_models))
+        }
+        yield _Resources(pool, redis, models, database_url, ledger, backends)
 
 
 @contextlib.asynccontextmanager
-async def _open_model(settings: Settings) -> AsyncGenerator[Model]:
-    """The model, with the one behind it that replies where it cannot be had."""
+async def _open_model(settings: Settings, name: str) -> AsyncGenerator[Model]:
+    """The model of that name, with the one behind it that replies where it cannot be had."""
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
 
     def opened(name: str, base_url: str | None, api_key: str | None) -> OpenAIModel:
@@ -142,7 +145,7 @@ async def _open_model(settings: Settings) -> AsyncGenerator[Model]:
             silence_s=settings.model_timeout_s,
         )
 
-    first = opened(settings.model, settings.openai_base_url, key)
+    first = opened(name, settings.openai_base_url, key)
     async with contextlib.aclosing(first):
         if not settings.fallback_model:
             yield first
@@ -237,6 +240,7 @@ def _assemble(
     idle: asyncio.Event,
 ) -> _Parts:
     pool, prefix = resources.pool, f"muninn:{me.application_id}"
+    guild_settings = GuildSettingsDoor(pool, Ground.of(settings))
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
     rest = Rest(gateway.http)
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
@@ -246,8 +250,8 @@ def _assemble(
     outlook = Outlook(pool, Reads(rest), me, agency, open_research(settings, pool))
     answerer = Answerer(
         pool,
-        resources.model,
-        settings.model,
+        resources.models,
+        guild_settings,
         writes,
         me,
         _budgets(settings),
@@ -269,7 +273,7 @@ def _assemble(
     )
     rates = Rates(settings.member_turns, settings.place_turns, settings.space_turns, settings.rate_window_s)
     limiter = Limiter(resources.redis, f"{prefix}:rate:", rates)
-    router = Router(pool, limiter, wakeups.inbox, wakeups.turns.set, poll_s=settings.poll_s)
+    router = Router(pool, limiter, guild_settings, wakeups.inbox, wakeups.turns.set, poll_s=settings.poll_s)
     ingress = Ingress(
         pool,
         Seen(resources.redis, f"{prefix}:seen:", resources.ledger),
@@ -328,7 +332,6 @@ def _budgets(settings: Settings) -> Budgets:
         limits,
         settings.context_tokens,
         settings.working_set_messages,
-        daily=Budget(settings.space_daily_tokens, settings.member_daily_tokens),
         stopped=settings.stopped,
         prices=_prices(settings),
     )

@@ -14,6 +14,7 @@ from typing import Any, Final
 import structlog
 
 from bot.crash import crash_point
+from bot.guild_settings import GuildSettingsDoor
 from bot.limiter import Limiter
 from memory.database import BORROW_S, Db, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, snowflake_time
@@ -92,6 +93,7 @@ class Router:
         self,
         pool: Pool,
         limiter: Limiter,
+        settings: GuildSettingsDoor,
         woken: asyncio.Event,
         on_turns: Callable[[], None],
         *,
@@ -99,6 +101,7 @@ class Router:
     ) -> None:
         self._pool = pool
         self._limiter = limiter
+        self._settings = settings
         self._woken = woken
         self._on_turns = on_turns
         self._poll_s = poll_s
@@ -132,6 +135,8 @@ class Router:
         """The deterministic routes go first, in a fixed order; what none of them claims is a turn for the model."""
         if item.gone:
             return Decision(item, cancelled="trigger_deleted")
+        if (await self._settings.of(item.space_id, item.place_id)).listening == "off":
+            return Decision(item, cancelled="not_listening")
         verdict = await self._limiter.admit(item.space_id, item.place_id, item.author_id, item.message_id)
         if verdict == "go":
             return Decision(item)

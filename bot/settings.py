@@ -199,6 +199,17 @@ class Settings(BaseSettings):
     )
     card_s: Seconds = Field(default=600, description="Seconds for which a member may confirm an action by a button.")
 
+    retention_days: Annotated[int, Field(ge=0, le=3_650)] = Field(
+        default=365,
+        description="Days for which messages and what was done are kept, unless a guild sets fewer; 0: without end. "
+        "Memories stay, and say that what they rest on is gone.",
+    )
+    models: str = Field(
+        default="",
+        description="Further chat models of the same endpoint that a guild may choose, separated by commas. Each "
+        "should take as much as MUNINN_MODEL_CONTEXT says.",
+    )
+
     workers: Count = Field(default=8, description="Turns that this process works on at the same time.")
     answer_window_s: Seconds = Field(
         default=1_800, description="Seconds after which a message still unanswered stays so; one reaction says it."
@@ -302,6 +313,11 @@ class Settings(BaseSettings):
         """The ids of a setting that lists some."""
         value: str = getattr(self, name)
         return frozenset(int(each) for each in value.replace(" ", "").split(",") if each)
+
+    @property
+    def offered_models(self) -> tuple[str, ...]:
+        """The models that a guild may choose from, beside the one that all have."""
+        return tuple(name for each in self.models.split(",") if (name := each.strip()))
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:

@@ -16,6 +16,7 @@ from bot.addressing import PERSONAL_TYPES, Identity
 from bot.authority import MessageFacts, Person, Sight
 from bot.errors import ReadFailed, ReadFault, ReadRefused
 from bot.facts import Facts, MemberFacts
+from bot.governing import Governing, governs, roles_named
 from bot.meaning import Words
 from bot.payloads import snowflake
 from bot.rest import Reads
@@ -61,7 +62,8 @@ SELECT m.content, m.author_id, m.author_name, m.reply_to_id,
         WHERE r.space_id = $1 AND r.trigger_id = $3 AND r.action = $4 AND r.args_digest <> $5
           AND r.state <> 'refused' AND r.card_id IS NULL) AS done,
        (SELECT count(*) FROM action_cards c WHERE c.space_id = $1 AND c.trigger_id = $3) AS cards,
-       (SELECT s.enabled FROM action_settings s WHERE s.space_id = $1) AS enabled
+       setting_of($1, $2, 'actions') = 'true' AS enabled,
+       setting_of($1, 0, 'admin_role_ids')::text AS admin_roles
 FROM (SELECT 1) AS one
 LEFT JOIN chat_messages m ON m.space_id = $1 AND m.message_id = $3
 """
@@ -96,9 +98,10 @@ class Sights:
         except* ReadFault as faults:
             raise ReadFailed("facts") from faults.exceptions[0]
         row, known = grounds.result()
+        governing = self._governs(asker, member.result(), row["admin_roles"])
         return Sight(
             enabled=self._policy.enabled(asker.scope.space_id, row["enabled"]),
-            requester=Person(asker.requester_id, theirs.result(), self._governs(asker, member.result())),
+            requester=Person(asker.requester_id, theirs.result(), governing),
             me=Person(UserId(self._me.user_id), mine.result()),
             here=asker.scope.place_id,
             trigger_id=asker.trigger_id,
@@ -113,11 +116,11 @@ class Sights:
 
     async def governs(self, asker: Asker) -> bool:
         """Whether the requester may write for the whole channel or guild."""
-        facts = Facts(self._reads, asker.scope.space_id, self._me.user_id)
-        return self._governs(asker, await self._member(facts, asker))
+        governing = Governing(self._pool, self._reads, self._me, self._policy.owners)
+        return await governing.governs(asker.scope, asker.requester_id)
 
-    def _governs(self, asker: Asker, member: MemberFacts | None) -> bool:
-        return asker.requester_id in self._policy.owners or (member is not None and member.is_administrator)
+    def _governs(self, asker: Asker, member: MemberFacts | None, named: str | None) -> bool:
+        return governs(asker.requester_id, member, self._policy.owners, roles_named(named))
 
     async def _member(self, facts: Facts, asker: Asker) -> MemberFacts | None:
         if asker.scope.space_id == asker.scope.place_id:

@@ -17,6 +17,10 @@ RECEIPTS_SQL = """
 SELECT action, state, external_id, requester_id, served, attempts, args::text AS args, failure
 FROM action_receipts WHERE trigger_id = $1 AND action <> 'send_part' ORDER BY receipt_id
 """
+SWITCH_SQL = """
+INSERT INTO guild_settings (space_id, place_id, name, value, version, set_by)
+VALUES ($1, 0, 'actions', $2::text::jsonb, 1, 1)
+"""
 EVENTS_SQL = "SELECT kind, subject_ids FROM discord_events WHERE source = 'action' AND kind LIKE 'ACTION%'"
 
 
@@ -199,13 +203,13 @@ async def test_actions_can_be_switched_off(scene: Scene, switched: str) -> None:
     stage = scene.stage
     given: dict[str, Any] = {"setting": {"actions": False}, "space": {"actions_off_in": str(stage.guild.id)}, "row": {}}
     if switched == "row":
-        await stage.pool.execute("INSERT INTO action_settings VALUES ($1, false, 1)", stage.guild.id)
+        await stage.pool.execute(SWITCH_SQL, stage.guild.id, "false")
     async with stage.muninn(**given[switched]):
         sent = call("discord_send_message", content="hello", channel=str(scene.other.id))
         await scene.asks(stage.ada, f"say hello in <#{scene.other.id}>", sent)
         assert "actions_off" in scene.told()
         if switched != "row":
-            await stage.pool.execute("INSERT INTO action_settings VALUES ($1, true, 1)", stage.guild.id)
+            await stage.pool.execute(SWITCH_SQL, stage.guild.id, "true")
             await scene.asks(stage.ada, f"say hello in <#{scene.other.id}>", sent)
     assert len(stage.discord.bot_messages(scene.other)) == int(switched != "row")
 
