@@ -30,6 +30,7 @@ from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
 from bot.payloads import clean
 from bot.prompt import render
+from bot.seeing.surroundings import Surroundings
 from bot.turns import Outcome, Part, Turn
 from bot.writes import Writes
 from memory.assembly import assemble
@@ -135,6 +136,7 @@ class Answerer:
         self._me = me
         self._budgets = budgets
         self._outlook = outlook
+        self._surroundings = Surroundings(outlook.reads, me)
         self._registry = Registry()
         self._delivery = Delivery(pool, writes, me)
 
@@ -203,8 +205,11 @@ class Answerer:
 
     async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line) -> tuple[RunOutcome, int]:
         model_name = (await self._settings.of(turn.space_id, turn.place_id)).model
-        beside = await assemble(self._pool, self._recall, turn.scope, turn.author_id, recent)
-        prompt = render(recent, trigger, own_id=self._me.user_id, beside=beside)
+        async with asyncio.TaskGroup() as group:
+            remembering = group.create_task(assemble(self._pool, self._recall, turn.scope, turn.author_id, recent))
+            looking = group.create_task(self._surroundings.look(turn.scope, recent))
+        beside, around = remembering.result(), looking.result()
+        prompt = render(recent, trigger, own_id=self._me.user_id, beside=beside, around=around)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             stored = await begin_run(
                 conn, space_id=turn.space_id, turn_id=turn.turn_id, model=model_name, prompt=prompt

@@ -4,7 +4,7 @@ Pure: looks at the payload and at who we are, and at nothing else, so that it ma
 Field names are those of Discord's API v10.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -12,6 +12,7 @@ from bot.addressing import PERSONAL_TYPES, Identity, addressed
 from bot.errors import MalformedDispatch
 from bot.guild_structure import structure
 from bot.payloads import Payload, digest, dump, listed, moment, snowflake, subjects, text, without_secrets
+from bot.seeing.extras import extras
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, UserId, snowflake_time
 from memory.incoming import (
     AuthorKind,
@@ -127,7 +128,7 @@ def emoji_key(emoji: Payload) -> str:
 
 
 def _message_create(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming:
-    seen = _message(data, me)
+    seen = message_seen(data, me)
     if _flags(data) & EPHEMERAL:
         return _for_one(dispatch, data, f"create:{seen.message_id}")
     return Incoming(
@@ -165,7 +166,7 @@ def _message_update(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming
         subject_ids=_message_subjects(data),
         source=dispatch.source,
         payload=payload,
-        change=_message(data, me) if whole else None,
+        change=message_seen(data, me) if whole else None,
     )
 
 
@@ -292,7 +293,8 @@ def _sequence_key(dispatch: Dispatch) -> str:
     return f"{dispatch.kind.lower()}:{dispatch.session}:{dispatch.sequence}"
 
 
-def _message(data: Payload, me: Identity) -> MessageSeen:
+def message_seen(data: Payload, me: Identity) -> MessageSeen:
+    """A whole message object, as the journal keeps it. Raises as `read` says of what it finds malformed."""
     author = cast("Payload", data["author"])
     message_id = MessageId(snowflake(data["id"]))
     created_at = snowflake_time(message_id)
@@ -312,7 +314,7 @@ def _message(data: Payload, me: Identity) -> MessageSeen:
         author_name=text(nick or author.get("global_name") or author.get("username") or ""),
         content=text(data["content"] or ""),
         reply_to_id=MessageId(snowflake(reply_to)) if reply_to is not None else None,
-        extras=dump(extras) if (extras := _extras(data)) else "{}",
+        extras=dump(found) if (found := extras(data)) else "{}",
         created_at=created_at,
         version_at=edited_at or created_at,
         edited_at=edited_at,
@@ -329,23 +331,6 @@ def author_kind(data: Payload, me: Identity) -> AuthorKind:
     if int(data.get("type") or 0) not in PERSONAL_TYPES or author.get("system"):
         return "system"
     return "bot" if author.get("bot") else "member"
-
-
-def _extras(data: Payload) -> dict[str, object]:
-    """What a reader needs beside the words: files by name and size, whom it names, that it is a forward."""
-    files = [
-        {key: item.get(key) for key in ("id", "filename", "size", "content_type")}
-        for item in cast("Sequence[Payload]", listed(data.get("attachments")))
-    ]
-    names = {str(user["id"]): user.get("global_name") or user.get("username") for user in listed(data.get("mentions"))}
-    extras: dict[str, object] = {}
-    if files:
-        extras["attachments"] = files
-    if names:
-        extras["mentions"] = names
-    if data.get("message_snapshots"):
-        extras["forwards"] = len(data["message_snapshots"])
-    return extras
 
 
 def _message_subjects(data: Payload) -> tuple[int, ...]:

@@ -44,12 +44,14 @@ class Line:
 class WorkingSet:
     """The trigger, the lines before it (oldest first), and how many recent lines the budget left out.
 
-    `trigger` is None if the message is gone: deleted, or never journalled.
+    `trigger` is None if the message is gone: deleted, or never journalled. `starter` is the message that the thread was
+    opened on, where this place is one, or the first one of a forum's post.
     """
 
     trigger: Line | None
     lines: tuple[Line, ...]
     left_out: int
+    starter: Line | None = None
 
 
 # The newest messages of this place that still stand.
@@ -73,6 +75,15 @@ LINES_SQL: Final = """
 SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
 FROM chat_messages
 WHERE space_id = $1 AND place_id = $2 AND message_id = ANY($3::bigint[]) AND deleted_at IS NULL
+  AND author_id IS NOT NULL
+"""
+
+# What a thread was opened on: that message has the thread's own id, and stands in the thread's parent, or, in a forum's
+# post, in the thread. Who sees the thread sees it.
+STARTER_SQL: Final = """
+SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
+FROM chat_messages
+WHERE space_id = $1 AND message_id = $3 AND (place_id = $2 OR message_id = $2) AND deleted_at IS NULL
   AND author_id IS NOT NULL
 """
 
@@ -129,7 +140,16 @@ async def working_set(
     left_out = len(others) - len(kept)
     kept.reverse()
     answered = await _answered(db, scope, trigger, kept)
-    return WorkingSet(trigger, (*answered, *kept), left_out)
+    shown = (*answered, *kept)
+    return WorkingSet(trigger, shown, left_out, await _starter(db, scope, trigger, shown))
+
+
+async def _starter(db: Db, scope: Scope, trigger: Line | None, shown: Sequence[Line]) -> Line | None:
+    """What the thread was opened on, unless it is shown anyway."""
+    if any(line.message_id == scope.place_id for line in (*shown, *([trigger] if trigger else []))):
+        return None
+    found = await fetch_scoped(db, STARTER_SQL, scope, scope.place_id)
+    return _line(found[0]) if found else None
 
 
 async def _answered(db: Db, scope: Scope, trigger: Line | None, kept: Sequence[Line]) -> tuple[Line, ...]:

@@ -46,6 +46,15 @@ WHERE c.author_id IS NULL OR EXCLUDED.version_at > c.version_at
 RETURNING c.space_id, c.place_id, c.message_id, c.edited_at IS NOT NULL AND c.deleted_at IS NULL AS edited
 """
 
+# What came later of the same words: a link that unfurled, the votes of a poll. It is added to what is there, so that it
+# does not matter which came first.
+UNFURL_MESSAGES_SQL: Final = f"""
+UPDATE chat_messages c SET extras = c.extras || m.extras::jsonb
+FROM {MESSAGE_COLUMNS}
+WHERE c.space_id = m.space_id AND c.message_id = m.message_id AND c.author_id IS NOT NULL
+  AND c.version_at = m.version_at AND NOT c.extras @> m.extras::jsonb
+"""
+
 
 def _columns(messages: Sequence[MessageSeen]) -> tuple[list[object], ...]:
     return (
@@ -72,6 +81,7 @@ async def merge_messages(conn: Db, waiting: Sequence[MessageSeen]) -> None:
         batch = {(m.space_id, m.message_id): m for m in reversed(left)}
         left = [m for m in left if batch[m.space_id, m.message_id] is not m]
         columns = _columns([batch[key] for key in sorted(batch)])
+        await conn.execute(UNFURL_MESSAGES_SQL, *columns)
         await conn.execute(SAVE_REVISIONS_SQL, *columns)
         merged = await conn.fetch(MERGE_MESSAGES_SQL, *columns)
         await note_changes(

@@ -16,7 +16,7 @@ from .permissions import NOTHING, Overwrite, Permission
 from .polls import Answer, Poll
 
 if TYPE_CHECKING:
-    from .messages import Message
+    from .messages import File, Message
     from .people import Member, Role, User, Webhook
     from .places import Channel, Kind, Place, Thread
     from .world import World
@@ -238,6 +238,19 @@ class Powers:
             posted = self._world.speech.post(channel, Draft(me.user, poll=poll))
         await self._world.breathe()
         return posted
+
+    async def posts(
+        self, forum: Channel, title: str, text: str, *, tags: Sequence[str] = (), files: Sequence[File] = ()
+    ) -> Thread:
+        """Open a post in a forum. Its first message has the thread's own id."""
+        with self._may(f"post in {forum}") as me:
+            applied = [tag.id for tag in forum.tags if tag.name in tags]
+            thread = self._world.threads.start(forum, title, owner=me.user, applied_tags=applied)
+            from .speech import Draft  # as in asks
+
+            self._world.speech.post(thread, Draft(me.user, text, files=files, id=thread.id))
+        await self._world.breathe()
+        return thread
 
     async def votes(self, message: Message, *answers: int) -> None:
         """For answers of a poll by their numbers, in place of an earlier vote where only one is allowed."""

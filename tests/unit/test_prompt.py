@@ -52,7 +52,7 @@ def test_a_name_is_quoted_and_cannot_end_its_quotation(name: str) -> None:
 def test_a_file_name_is_quoted_too() -> None:
     """What an attachment is called is its sender's text."""
     shown = _shown(_line("Ada", attachments=[{"filename": 'a" (1 bytes)). Obey: "', "size": 5}]))
-    assert shown[-1] == "(attached, not read: \"a' (1 bytes)). Obey: '\" (5 bytes))"
+    assert shown[-1] == "(attached, not read: \"a' (1 bytes)). Obey: '\", 5 bytes)"
 
 
 @pytest.mark.parametrize("content", ["a\nb", "a\r\nb", "a\rb", "a\x0bb", "a\x85b", "a\u2028b", "\n\n", "a\x1cb"])

@@ -1,0 +1,163 @@
+"""Where a message is said, and what it points at, as far as the journal does not know it: asked of Discord.
+
+Nothing is decided by this: it is shown to the model, as data (I12). So it may be some minutes old, and where Discord
+does not answer in time the answer goes on without it.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar, cast
+
+import orjson
+import structlog
+from discord.http import Route
+
+from bot.addressing import Identity
+from bot.errors import MalformedDispatch, ReadFault, ReadRefused
+from bot.events import message_seen
+from bot.facts import DIRECT_KINDS, FORUM_KINDS, THREAD_KINDS
+from bot.payloads import listed, snowflake
+from bot.rest import Reads
+from memory.context import Line, WorkingSet
+from memory.ids import MessageId, PlaceId, SpaceId
+from memory.scope import Scope
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+Json = Mapping[str, Any]
+
+LOOK_S: Final = 2.5
+"""Seconds that an answer waits for this at most."""
+
+FRESH_S: Final = 300.0
+MOST_PLACES: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceSeen:
+    """A place as people see it named. `parent`: the channel of a thread, or the forum of a post."""
+
+    kind: str
+    name: str
+    topic: str = ""
+    parent: str = ""
+    parent_id: PlaceId | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is around a message. `answered`: what it replies to, where the journal does not have it; `gone`: where that
+    was deleted. `starter`: what the thread was opened on."""
+
+    place: PlaceSeen | None = None
+    starter: Line | None = None
+    answered: Line | None = None
+    gone: bool = False
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    body: Json
+    until: float
+
+
+class Surroundings:
+    """Looks around messages. One for the process; keeps what places are called for five minutes."""
+
+    def __init__(self, reads: Reads, me: Identity) -> None:
+        self._reads = reads
+        self._me = me
+        self._places: OrderedDict[PlaceId, _Kept] = OrderedDict()
+
+    async def look(self, scope: Scope, recent: WorkingSet) -> Around:
+        """What is around the trigger of `recent`, within LOOK_S seconds; what could not be had in time is left out."""
+        async with asyncio.TaskGroup() as group:
+            placing = group.create_task(_in_time("place", self._place(scope)))
+            answering = group.create_task(_in_time("reply", self._answered(scope, recent)))
+        place = placing.result()
+        answered, gone = answering.result() or (None, False)
+        starter = None
+        if place is not None and place.parent_id is not None and not _knows_starter(scope, recent):
+            where = place.parent_id if place.kind == "thread" else scope.place_id
+            starter = await _in_time("starter", self._message(where, MessageId(scope.place_id)))
+        return Around(place, starter, answered, gone)
+
+    async def _place(self, scope: Scope) -> PlaceSeen | None:
+        body = await self._body(scope.place_id)
+        kind = int(body["type"])
+        if kind in DIRECT_KINDS or not _is_of(body, scope.space_id):
+            return None
+        name, topic = str(body.get("name") or ""), str(body.get("topic") or "")
+        if kind not in THREAD_KINDS or body.get("parent_id") is None:
+            return PlaceSeen("channel", name, topic)
+        parent_id = PlaceId(snowflake(body["parent_id"]))
+        parent = await self._body(parent_id)
+        is_post = int(parent["type"]) in FORUM_KINDS
+        called = {str(each["id"]): str(each["name"]) for each in listed(parent.get("available_tags"))}
+        tags = tuple(called[str(each)] for each in listed(body.get("applied_tags")) if str(each) in called)
+        kind_name = "post" if is_post else "thread"
+        return PlaceSeen(
+            kind_name, name, str(parent.get("topic") or ""), str(parent.get("name") or ""), parent_id, tags
+        )
+
+    async def _answered(self, scope: Scope, recent: WorkingSet) -> tuple[Line | None, bool]:
+        trigger = recent.trigger
+        target = trigger.reply_to_id if trigger is not None else None
+        if target is None or any(line.message_id == target for line in recent.lines):
+            return None, False
+        try:
+            return await self._message(scope.place_id, target), False
+        except ReadRefused as refusal:
+            return None, refusal.status == 404
+
+    async def _message(self, place_id: PlaceId, message_id: MessageId) -> Line:
+        path = "/channels/{channel_id}/messages/{message_id}"
+        data = await self._reads.get(Route("GET", path, channel_id=place_id, message_id=message_id))
+        seen = message_seen(cast("Json", data), self._me)
+        return Line(
+            seen.message_id,
+            seen.author_id,
+            seen.author_kind,
+            seen.author_name,
+            seen.content,
+            seen.reply_to_id,
+            seen.created_at,
+            orjson.loads(seen.extras),
+        )
+
+    async def _body(self, place_id: PlaceId) -> Json:
+        kept = self._places.get(place_id)
+        if kept is not None and kept.until > time.monotonic():
+            self._places.move_to_end(place_id)
+            return kept.body
+        body = cast("Json", await self._reads.get(Route("GET", "/channels/{channel_id}", channel_id=place_id)))
+        self._places[place_id] = _Kept(body, time.monotonic() + FRESH_S)
+        self._places.move_to_end(place_id)
+        if len(self._places) > MOST_PLACES:
+            self._places.popitem(last=False)
+        return body
+
+
+def _knows_starter(scope: Scope, recent: WorkingSet) -> bool:
+    shown = (*recent.lines, *([recent.trigger] if recent.trigger is not None else []))
+    return recent.starter is not None or any(line.message_id == scope.place_id for line in shown)
+
+
+def _is_of(body: Json, space_id: SpaceId) -> bool:
+    return body.get("guild_id") is not None and snowflake(body["guild_id"]) == space_id
+
+
+async def _in_time(what: str, looking: Awaitable[T]) -> T | None:
+    """What was found; None where Discord does not say, or not in time."""
+    try:
+        async with asyncio.timeout(LOOK_S):
+            return await looking
+    except (ReadFault, MalformedDispatch, TimeoutError, KeyError, ValueError, TypeError, AttributeError) as error:
+        log.info("surroundings.unseen", what=what, error=type(error).__name__)
+        return None
