@@ -10,9 +10,9 @@ from typing import Final, cast
 
 from bot.addressing import PERSONAL_TYPES, Identity, addressed
 from bot.errors import MalformedDispatch
+from bot.extras import extras
 from bot.guild_structure import structure
 from bot.payloads import Payload, digest, dump, listed, moment, snowflake, subjects, text, without_secrets
-from bot.seeing.extras import extras
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, UserId, snowflake_time
 from memory.incoming import (
     AuthorKind,
