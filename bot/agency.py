@@ -8,10 +8,11 @@ from redis.asyncio import Redis
 from bot.actions import TurnActions
 from bot.addressing import Identity
 from bot.asking import Asking, CardSettings
-from bot.commands import STOP, WHY, CommandSync
+from bot.commands.sync import CommandSync
 from bot.effects import Effects
 from bot.interactions import Interactions
 from bot.judgement import Judgement
+from bot.pages import Pages
 from bot.questions import PREFIX
 from bot.remembering.workers import caps_of
 from bot.responses import Responses
@@ -19,9 +20,9 @@ from bot.rest import Reads, Rest
 from bot.settings import Settings
 from bot.sight import Policy, Sights
 from bot.standing import Standing
-from bot.stopping import Stopping
+from bot.stopping import STOP, Stopping
 from bot.turns import Turn
-from bot.why import Why
+from bot.why import WHY, Why
 from bot.writes import Writes
 from memory.database import Pool
 from memory.ids import TurnId
@@ -69,4 +70,5 @@ def assemble(
     interactions.on_press(PREFIX, asking.pressed)
     interactions.on_command(WHY, Why(pool, reads, me, policy).asked)
     interactions.on_command(STOP, Stopping(pool, cancel).asked)
-    return Agency(judgement, asking, interactions, CommandSync(pool, writes, me.application_id))
+    Pages(interactions)  # its buttons have handlers from the start
+    return Agency(judgement, asking, interactions, CommandSync(pool, writes, me.application_id, interactions.bodies()))

@@ -17,7 +17,7 @@ from bot.cards import Card, Draft
 from bot.crash import crash_point
 from bot.effects import Effects, Errand, nonce_of
 from bot.errors import TurnLost
-from bot.interactions import Press, Reply
+from bot.interactions import EXPIRED_BUTTON, Press, Reply
 from bot.judgement import Judgement
 from bot.metrics import CARDS, REDIS_ERRORS
 from bot.receipts import Intent, settle
@@ -145,7 +145,7 @@ class Asking:
         """A button of a card was pressed: one of them counts, and only the requester's."""
         card_id, chosen = _parsed(press.custom_id)
         if card_id is None:
-            await reply.say("This button is no longer mine.")
+            await reply.say(EXPIRED_BUTTON)
             return
         owner = await self._owner(card_id)
         if owner is not None and owner != press.user_id:

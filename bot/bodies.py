@@ -4,7 +4,10 @@ Nobody else builds such bodies, so that no path can leave the key out: without i
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+import orjson
 
 from bot.events import EPHEMERAL
 from memory.ids import MessageId, UserId
@@ -15,16 +18,41 @@ Component = Mapping[str, Any]
 SUPPRESS_EMBEDS: Final = 4
 
 # Discord's kinds of a first answer to an interaction.
-ResponseKind = Literal["message", "deferred", "deferred_update", "update"]
+ResponseKind = Literal["message", "deferred", "deferred_update", "update", "suggestions", "form"]
 _RESPONSE_TYPES: Final[Mapping[ResponseKind, int]] = {
     "message": 4,
     "deferred": 5,
     "deferred_update": 6,
     "update": 7,
+    "suggestions": 8,
+    "form": 9,
 }
 
 ButtonStyle = Literal["primary", "secondary", "success", "danger"]
 _STYLES: Final[Mapping[ButtonStyle, int]] = {"primary": 1, "secondary": 2, "success": 3, "danger": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A file that goes along with a message."""
+
+    name: str
+    content: bytes
+    kind: str = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One question of a form: words, or a pick among `choices` (at most 25 pairs: what is shown, what is meant)."""
+
+    custom_id: str
+    label: str
+    value: str = ""
+    about: str = ""
+    required: bool = True
+    most: int = 1000
+    long: bool = False
+    choices: Sequence[tuple[str, str]] = ()
 
 
 def silent(ping: UserId | None = None) -> Body:
@@ -90,3 +118,59 @@ def button(label: str, custom_id: str, style: ButtonStyle = "secondary", *, disa
 def row(*buttons: Component) -> Component:
     """At most five buttons beside one another."""
     return {"type": 1, "components": list(buttons)}
+
+
+def menu(custom_id: str, choices: Sequence[tuple[str, str]], *, chosen: str | None = None, hint: str = "") -> Component:
+    """A select menu of at most 25 choices: pairs of what is shown and what is meant."""
+    options = [
+        {"label": shown[:100], "value": meant, **({"default": True} if meant == chosen else {})}
+        for shown, meant in choices
+    ]
+    made: dict[str, object] = {"type": 3, "custom_id": custom_id, "options": options}
+    if hint:
+        made["placeholder"] = hint[:150]
+    return made
+
+
+def form_body(custom_id: str, title: str, fields: Sequence[Field]) -> Body:
+    """A form of at most five questions."""
+    return {"custom_id": custom_id, "title": title[:45], "components": [_asked(each) for each in fields]}
+
+
+def _asked(field: Field) -> Component:
+    if field.choices:
+        inner: Body = {**menu(field.custom_id, field.choices, chosen=field.value or None), "required": field.required}
+    else:
+        inner = {
+            "type": 4,
+            "custom_id": field.custom_id,
+            "style": 2 if field.long else 1,
+            "required": field.required,
+            "max_length": field.most,
+        }
+        if field.value:
+            inner["value"] = field.value[: field.most]
+    label: Body = {"type": 18, "label": field.label[:45], "component": inner}
+    if field.about:
+        label["description"] = field.about[:100]
+    return label
+
+
+def suggestions(found: Sequence[tuple[str, str | int | float]]) -> Body:
+    """What an option that is typed may become."""
+    return {"choices": [{"name": shown[:100], "value": meant} for shown, meant in found]}
+
+
+def with_file(body: Body, attached: Attached) -> list[dict[str, Any]]:
+    """The parts of a request whose message brings a file."""
+    data = body.get("data", body)
+    data["attachments"] = [{"id": 0, "filename": attached.name}]
+    return [
+        {"name": "payload_json", "value": orjson.dumps(body).decode(), "content_type": "application/json"},
+        {
+            "name": "files[0]",
+            "value": attached.content,
+            "filename": attached.name,
+            "content_type": attached.kind,
+        },
+    ]

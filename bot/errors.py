@@ -10,6 +10,7 @@ BotFault
 ├── MalformedDispatch         (ingress: park it) a dispatch lacks what its kind always has
 ├── EventDropped              (backfill: fetch it again) the queue was full; a gap stands for the event
 ├── TurnLost                  (worker: stop) another worker has the turn, or it ended meanwhile
+├── CommandRefused            (the member) a command or button cannot be obeyed; the sentence is shown as it is
 ├── DeliveryDelayed           (worker: come back later) Discord takes no messages for this place now
 ├── WriteFault                (the door: record it) a write to Discord did not succeed
 │   ├── WriteRefused          Discord said no, and would say so again
@@ -64,6 +65,15 @@ class EventDropped(BotFault):
 
 class TurnLost(BotFault):
     """Another worker has the turn, or it ended meanwhile; nothing more may be done for it here (I14)."""
+
+
+class CommandRefused(BotFault):
+    """What somebody asked for by a command or a button cannot be done. `text`: one plain sentence for them: what
+    happened, what is safe, what to do."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
 
 
 class DeliveryDelayed(BotFault):

@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 from discord.http import Route
 
-from bot.bodies import Body, ResponseKind, response
+from bot.bodies import Attached, Body, ResponseKind, response, with_file
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.rest import Rest
 
@@ -27,7 +27,14 @@ class Responses:
         self._rest = rest
         self._application_id = application_id
 
-    async def first(self, interaction_id: int, token: str, kind: ResponseKind, data: Body | None = None) -> bool:
+    async def first(
+        self,
+        interaction_id: int,
+        token: str,
+        kind: ResponseKind,
+        data: Body | None = None,
+        attached: Attached | None = None,
+    ) -> bool:
         """The first answer. False where it comes too late, or where it was answered before."""
         route = Route(
             "POST",
@@ -35,9 +42,9 @@ class Responses:
             interaction_id=interaction_id,
             webhook_token=token,
         )
-        return await self._sent(route, response(kind, data), FIRST_WITHIN_S, interaction_id)
+        return await self._sent(route, response(kind, data), FIRST_WITHIN_S, interaction_id, attached)
 
-    async def follow_up(self, interaction_id: int, token: str, message: Body) -> bool:
+    async def follow_up(self, interaction_id: int, token: str, message: Body, attached: Attached | None = None) -> bool:
         """One more message, after the first answer."""
         route = Route(
             "POST",
@@ -45,9 +52,11 @@ class Responses:
             webhook_id=self._application_id,
             webhook_token=token,
         )
-        return await self._sent(route, message, LATER_WITHIN_S, interaction_id)
+        return await self._sent(route, message, LATER_WITHIN_S, interaction_id, attached)
 
-    async def edit_first(self, interaction_id: int, token: str, message: Body) -> bool:
+    async def edit_first(
+        self, interaction_id: int, token: str, message: Body, attached: Attached | None = None
+    ) -> bool:
         """Other words for the first answer, or for the message whose button was pressed."""
         route = Route(
             "PATCH",
@@ -55,11 +64,17 @@ class Responses:
             webhook_id=self._application_id,
             webhook_token=token,
         )
-        return await self._sent(route, message, LATER_WITHIN_S, interaction_id)
+        return await self._sent(route, message, LATER_WITHIN_S, interaction_id, attached)
 
-    async def _sent(self, route: Route, body: Body, within_s: float, interaction_id: int) -> bool:
+    async def _sent(
+        self, route: Route, body: Body, within_s: float, interaction_id: int, attached: Attached | None
+    ) -> bool:
+        within_s = within_s if attached is None else LATER_WITHIN_S
         try:
-            await self._rest.request(route, within_s=within_s, once=True, json=body)
+            if attached is None:
+                await self._rest.request(route, within_s=within_s, once=True, json=body)
+            else:
+                await self._rest.request(route, within_s=within_s, once=True, form=with_file(body, attached))
         except WriteRefused as refusal:
             log.warning("interaction.refused", interaction_id=interaction_id, code=refusal.code)
             return False

@@ -5,12 +5,15 @@ from typing import Final
 
 import structlog
 
+from bot.commands.declaration import Slash
 from bot.interactions import Command, Reply
 from bot.stops import stop_turn
 from memory.database import BORROW_S, Pool
 from memory.ids import TurnId
 
 log = structlog.get_logger(__name__)
+
+STOP: Final = Slash("stop", "Stop what I am working on for you here; nothing more is said or done for it.")
 
 MOST: Final = 20
 

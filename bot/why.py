@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 
 from bot.addressing import Identity
+from bot.commands.declaration import Menu
 from bot.errors import ReadFault
 from bot.facts import Facts
 from bot.inspect import CallRecord, MessageReport, ReceiptRecord, RunReport, message_report, run_report
@@ -23,6 +24,8 @@ from memory.database import BORROW_S, Db, Pool
 from memory.ids import MessageId, PlaceId, SpaceId
 
 log = structlog.get_logger(__name__)
+
+WHY: Final = Menu("Why this answer?", "What an answer of mine was made from, and what was done for it.", on="message")
 
 MOST_CHARACTERS: Final = 2000
 MOST_SOURCES: Final = 12

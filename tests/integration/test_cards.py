@@ -10,7 +10,10 @@ import pytest
 from bot import cards
 from bot.bodies import button, row
 from bot.cards import Card
-from bot.commands import COMMANDS
+from bot.catalogue import COMMANDS
+from bot.commands.declaration import bodies
+from bot.commands.sync import digest
+from bot.interactions import EXPIRED_BUTTON
 from bot.questions import PREFIX
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
 from memory.scope import Scope
@@ -223,7 +226,7 @@ async def test_an_old_button_is_told_to_be_nobodys(stage: Stage) -> None:
         posted = await _posted_with(stage, [row(button("Old", "vote:7:up"), button("Odd", f"{PREFIX}:x:do"))])
         for label in ("Old", "Odd"):
             use = await stage.bob.press(posted, label)
-            assert (await use.message()).content == "This button is no longer mine."
+            assert (await use.message()).content == EXPIRED_BUTTON
             assert use.ephemeral
 
 
@@ -248,7 +251,8 @@ async def test_commands_are_told_once(stage: Stage) -> None:
     async with stage.muninn():
         await stage.until("SELECT 1 FROM application_commands WHERE digest <> 'old'")
     assert len(stage.discord.requests_to(*put)) == 2
-    assert [command["name"] for command in COMMANDS] == ["Why this answer?", "stop"]
+    told = await stage.pool.fetchval("SELECT digest FROM application_commands")
+    assert told == digest(bodies(COMMANDS)), "what is registered is not what the catalogue lists"
 
 
 async def _why(stage: Stage, who: Member, message: Message) -> str:

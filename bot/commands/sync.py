@@ -1,4 +1,4 @@
-"""The application's commands: declared here, told to Discord when they change, and only then.
+"""Telling Discord the commands when they change, and only then.
 
 A change of the whole set is one request (Discord replaces all of them), so that none can be lost between two. What was
 told last is kept as a digest in PostgreSQL: a start tells Discord nothing new unless there is something new.
@@ -20,23 +20,6 @@ from memory.database import BORROW_S, Db, Pool
 log = structlog.get_logger(__name__)
 
 RETRY_S: Final = 30.0
-
-WHY: Final = "Why this answer?"
-STOP: Final = "stop"
-
-# Discord's kinds of commands, and where they are offered: guilds, and direct conversations with the bot.
-_SLASH, _MESSAGE = 1, 3
-_EVERYWHERE: Final = {"contexts": [0, 1], "integration_types": [0]}
-
-COMMANDS: Final[tuple[Body, ...]] = (
-    {"type": _MESSAGE, "name": WHY, **_EVERYWHERE},
-    {
-        "type": _SLASH,
-        "name": STOP,
-        "description": "Stop what I am working on for you here; nothing more is said or done for it.",
-        **_EVERYWHERE,
-    },
-)
 
 
 def digest(commands: Sequence[Body]) -> bytes:
@@ -62,7 +45,7 @@ async def told(conn: Db, application_id: int) -> bytes | None:
 class CommandSync:
     """Tells Discord the commands, once for each change of them."""
 
-    def __init__(self, pool: Pool, writes: Writes, application_id: int, commands: Sequence[Body] = COMMANDS) -> None:
+    def __init__(self, pool: Pool, writes: Writes, application_id: int, commands: Sequence[Body]) -> None:
         self._pool = pool
         self._writes = writes
         self._application_id = application_id

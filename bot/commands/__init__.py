@@ -1,0 +1,1 @@
+"""The application's commands: how they are declared, and told to Discord."""
