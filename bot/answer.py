@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 import structlog
 
@@ -93,7 +93,7 @@ FAILURES: Final[Mapping[str, str]] = {
 }
 
 
-_CITED: Final = re.compile(r"\bmemory (\d{1,18})\b", re.IGNORECASE)
+_CITED: Final = re.compile(r"\b(memory|episode) (\d{1,18})\b", re.IGNORECASE)
 
 CUT_OFF: Final = "\n\n(My answer was longer than I may make it, and ends here. Ask me to go on.)"
 UNFINISHED: Final = "\n\n(I reached my limit of work for one answer. Not done: {}.)"
@@ -282,8 +282,8 @@ class Answerer:
         told: Outcome = "answer" if outcome.kind == "answered" and reason != "empty_answer" else "error"
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             composed = await turns.compose(conn, turn, _bounded(said), outcome=told, reason=reason)
-            if cited := _cited(outcome):
-                await note_references(conn, turn.scope, RunId(run_id), cited)
+            memories, episodes = (_cited(outcome, what) for what in ("memory", "episode"))
+            await note_references(conn, turn.scope, RunId(run_id), memories, episodes)
             await finish_run(
                 conn,
                 run_id,
@@ -333,6 +333,7 @@ def _bounded(said: tuple[str, ...]) -> tuple[str, ...]:
     return (*said[: MOST_PARTS - 1], f"(I stopped here: the answer was {len(said)} messages long. Ask me to go on.)")
 
 
-def _cited(outcome: RunOutcome) -> list[int]:
-    """The memories that an answer names by their numbers."""
-    return sorted({int(number) for number in _CITED.findall(outcome.text or "")})
+def _cited(outcome: RunOutcome, what: Literal["memory", "episode"]) -> list[int]:
+    """The memories, or episodes, that an answer names by their numbers."""
+    found = _CITED.findall(outcome.text or "")
+    return sorted({int(number) for word, number in found if word.lower() == what})

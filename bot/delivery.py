@@ -16,6 +16,7 @@ from bot.receipts import Intent, claimed_messages, close_unsent, settle
 from bot.turns import Part, Turn
 from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Borrowed, Pool
+from memory.episodes import keep_episode
 from memory.ids import MessageId
 from memory.journal import write_group
 from memory.places import is_direct
@@ -166,6 +167,7 @@ class Delivery:
                 return True
             if not rest:
                 await turns.end(conn, turn, "failed_told" if turn.outcome == "error" else "answered")
+                await keep_episode(conn, turn.turn_id)
                 return True
             await turns.delivering(conn, turn)
             return False
@@ -188,5 +190,6 @@ class Delivery:
     async def _end(
         self, turn: Turn, state: Literal["answered", "failed_told", "cancelled", "expired"], reason: str | None
     ) -> None:
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await turns.end(conn, turn, state, reason=reason)
+            await keep_episode(conn, turn.turn_id)
