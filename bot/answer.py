@@ -18,7 +18,7 @@ from agent.ports import Model
 from agent.prices import Prices
 from agent.store import Fence, PgRunStore, StoredRun, begin_run
 from agent.tokens import Gauge
-from bot import parts, turns
+from bot import turns
 from bot.addressing import Identity
 from bot.ai_events import AiEvent, AiEvents
 from bot.allowance import Forbidden, budget_of, forbidden
@@ -31,6 +31,7 @@ from bot.outlook import Outlook
 from bot.payloads import clean
 from bot.prompt import render
 from bot.seeing.surroundings import Surroundings
+from bot.speech import parts
 from bot.turns import Outcome, Part, Turn
 from bot.writes import Writes
 from memory.assembly import assemble
