@@ -137,6 +137,7 @@ class Delivery:
             since=turn.trigger_id,
             reply_to=turn.trigger_id if part.part == 0 else None,
             ping=turn.author_id,
+            attached=part.attached,
         )
         began = time.monotonic()
         outcome = await self._writes.send(outgoing, receipt, known=known, claimed=claimed, within_s=STINT_S)

@@ -1,1 +1,1 @@
-"""How Muninn speaks: an answer's shape in Discord, what is shown while it is made, and how long ones are given."""
+"""How an answer is worded and cut for Discord. Pure: text in, text out."""
