@@ -18,6 +18,7 @@ import orjson
 
 from memory.candidates import ANYTHING, Around, Looked, Query, ScanMode, Wanted, find, look_around
 from memory.candidates import Pool as Found
+from memory.choices import place_remembers
 from memory.database import BORROW_S, Borrowed, Connection, Pool
 from memory.embedding import literal
 from memory.episode_recall import EPISODES_REFERENCED_SQL, Episode, Episodes, note_episodes, recall_episodes
@@ -102,6 +103,8 @@ class Recall:
         is embedded; what an answer looks for by itself is shortened."""
         if asking.cause == "search":
             require_query(asking.text)
+        if not await place_remembers(self._pool, asking.scope.space_id, asking.scope.place_id):
+            return await self._note(asking, _Made("none", "memory_off"))
         now = datetime.now(UTC)
         question = read(asking.text, now, about=asking.about)
         if question.sort == "small_talk" and asking.cause == "answer":
