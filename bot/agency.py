@@ -10,8 +10,10 @@ from bot.addressing import Identity
 from bot.asking import Asking, CardSettings
 from bot.commands.sync import CommandSync
 from bot.effects import Effects
+from bot.guild_settings import GuildSettingsDoor
 from bot.interactions import Interactions
 from bot.judgement import Judgement
+from bot.moderation.assembly import Moderation, assemble_moderation
 from bot.pages import Pages
 from bot.questions import PREFIX
 from bot.remembering.workers import caps_of
@@ -36,6 +38,7 @@ class Agency:
     asking: Asking
     interactions: Interactions
     commands: CommandSync
+    moderation: Moderation
 
     def actions(self, turn: Turn, author_name: str) -> TurnActions:
         """What the tools of a turn may have done."""
@@ -49,6 +52,7 @@ def assemble(
     rest: Rest,
     writes: Writes,
     me: Identity,
+    guild_settings: GuildSettingsDoor,
     *,
     cancel: Callable[[Sequence[TurnId]], None],
 ) -> Agency:
@@ -70,5 +74,9 @@ def assemble(
     interactions.on_press(PREFIX, asking.pressed)
     interactions.on_command(WHY, Why(pool, reads, me, policy).asked)
     interactions.on_command(STOP, Stopping(pool, cancel).asked)
+    moderation = assemble_moderation(
+        pool, reads, writes, effects, asking, interactions, guild_settings, me, poll_s=settings.poll_s
+    )
     Pages(interactions)  # its buttons have handlers from the start
-    return Agency(judgement, asking, interactions, CommandSync(pool, writes, me.application_id, interactions.bodies()))
+    commands = CommandSync(pool, writes, me.application_id, interactions.bodies())
+    return Agency(judgement, asking, interactions, commands, moderation)

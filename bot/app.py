@@ -245,7 +245,14 @@ def _assemble(
     rest = Rest(gateway.http)
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
     agency = assemble(
-        settings, pool, resources.redis, rest, writes, me, cancel=lambda turn_ids: worker.cancel(turn_ids)
+        settings,
+        pool,
+        resources.redis,
+        rest,
+        writes,
+        me,
+        guild_settings,
+        cancel=lambda turn_ids: worker.cancel(turn_ids),
     )
     outlook = Outlook(pool, Reads(rest), me, agency, open_research(settings, pool))
     answerer = Answerer(
@@ -310,7 +317,7 @@ def _assemble(
         ai_events,
         guilds,
         remembering,
-        Ageing(pool, settings.transcript_days, settings.ai_event_days, settings.episode_days, settings.episodes),
+        Ageing(pool, settings.transcript_days, settings.ai_event_days),
         agency,
     )
 
@@ -367,6 +374,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "ageing": parts.ageing.run,
         "cards": parts.agency.asking.run,
         "commands": parts.agency.commands.run,
+        "timers": parts.agency.moderation.timers.run,
         "gateway": lambda: parts.gateway.serve(
             parts.ingress.accept,
             parts.backfill.note_guild,

@@ -5,14 +5,16 @@ card is, so that others are turned away without asking PostgreSQL; it decides no
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import structlog
 from redis.asyncio import Redis
 
 from bot import cards, questions, receipts
 from bot.authority import Ask
+from bot.bodies import Component
 from bot.cards import Card, Draft
 from bot.crash import crash_point
 from bot.effects import Effects, Errand, nonce_of
@@ -21,10 +23,10 @@ from bot.interactions import EXPIRED_BUTTON, Press, Reply
 from bot.judgement import Judgement
 from bot.metrics import CARDS, REDIS_ERRORS
 from bot.receipts import Intent, settle
-from bot.wishes import Wish
+from bot.wishes import Wish, dump_action
 from bot.writes import Outgoing, Writes
 from memory.database import BORROW_S, Pool
-from memory.ids import SpaceId
+from memory.ids import MessageId, SpaceId
 from memory.places import is_direct
 from tools.ports import ActionReport
 
@@ -51,6 +53,67 @@ class CardSettings:
     poll_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a card is to ask. `name` and `digest` tell it from every other of the same trigger; `action` is the
+    action as JSON holds it, `words` what the card says, `reply_to` the message that it replies to."""
+
+    name: str
+    digest: bytes
+    action: Mapping[str, object]
+    words: str
+    reply_to: MessageId | None
+
+
+class Office(Protocol):
+    """What stands behind the cards of one kind of action."""
+
+    async def confirmed(self, card: Card) -> ActionReport:
+        """Do what was confirmed, under facts as they are now. Raises TurnLost under an older lease."""
+        ...
+
+    def buttons(self, card: Card) -> tuple[Component, ...]:
+        """Those of a card that is open; their ids are `PREFIX:card:do` and `PREFIX:card:no`."""
+        ...
+
+    def working(self, card: Card) -> str:
+        """What the card says while it is done."""
+        ...
+
+    def outcome(self, card: Card) -> str:
+        """What it says when it is over."""
+        ...
+
+
+class _Wishes:
+    """What tools want, decided by the judgement."""
+
+    def __init__(self, judgement: Judgement) -> None:
+        self._judgement = judgement
+
+    async def confirmed(self, card: Card) -> ActionReport:
+        errand = Errand(
+            scope=card.scope,
+            trigger_id=card.trigger_id,
+            requester_id=card.requester_id,
+            requester_name="",
+            lease_no=card.lease_no,
+            turn_id=card.turn_id,
+            card_id=card.card_id,
+        )
+        report = await self._judgement.attempt(card.wish, errand, confirmed=True)
+        return ActionReport("refused", "refused", "Not done.") if isinstance(report, Ask) else report
+
+    def buttons(self, card: Card) -> tuple[Component, ...]:
+        return questions.buttons(card.card_id)
+
+    def working(self, card: Card) -> str:
+        return questions.working(card)
+
+    def outcome(self, card: Card) -> str:
+        return questions.outcome(card)
+
+
 class Asking:
     """The cards of one process. `prefix` keeps one application's keys in Redis apart from another's."""
 
@@ -69,8 +132,8 @@ class Asking:
         self._prefix = prefix
         self._writes = writes
         self._effects = effects
-        self._judgement = judgement
         self._settings = settings
+        self._offices: dict[str, Office] = {"": _Wishes(judgement)}
 
     async def standing(self, wish: Wish, errand: Errand) -> ActionReport | None:
         """What to say of a wish that was asked back before; None where it was not, or its card is not out yet."""
@@ -82,28 +145,43 @@ class Asking:
 
     async def ask(self, wish: Wish, errand: Errand) -> ActionReport:
         """Put a card for the wish, or find the one that it has."""
-        nonce = nonce_of(errand.space_id, errand.trigger_id, f"ask:{wish.name}", wish.digest)
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            guild_id = None if await is_direct(conn, errand.scope) else errand.space_id
+        asked = dump_action(wish.action)
+        question = self._question(wish, errand, guild_id)
+        return await self.put(Question(wish.name, wish.digest, asked, question, errand.trigger_id), errand)
+
+    def take_charge(self, name: str, office: Office) -> None:
+        """Let `office` stand behind the cards whose action's name begins with `name:`."""
+        assert name not in self._offices  # noqa: S101 - two offices for one card
+        self._offices[name] = office
+
+    async def put(self, asked: Question, errand: Errand) -> ActionReport:
+        """Put a card for an action, or find the one that it has. Raises TurnLost under an older lease."""
+        nonce = nonce_of(errand.space_id, errand.trigger_id, f"ask:{asked.name}", asked.digest)
         intent = Intent(
             space_id=errand.space_id,
             place_id=errand.scope.place_id,
             trigger_id=errand.trigger_id,
             action="ask",
-            args={"action": wish.name, "digest": wish.digest.hex()},
+            args={"action": asked.name, "digest": asked.digest.hex()},
             turn_id=errand.turn_id,
             nonce=nonce,
             requester_id=errand.requester_id,
             lease_no=errand.lease_no,
         )
+        draft = Draft(
+            errand.scope,
+            errand.trigger_id,
+            errand.turn_id,
+            errand.requester_id,
+            asked.name,
+            asked.digest,
+            asked.action,
+            asked.words,
+            nonce,
+        )
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            draft = Draft(
-                errand.scope,
-                errand.trigger_id,
-                errand.turn_id,
-                errand.requester_id,
-                wish,
-                self._question(wish, errand, None if await is_direct(conn, errand.scope) else errand.space_id),
-                nonce,
-            )
             card = await cards.put(conn, draft, lasts_s=self._settings.lasts_s)
             receipt = await receipts.intend(conn, intent)
             begun = not receipt.fresh and receipt.state in ("intended", "unknown")
@@ -112,25 +190,27 @@ class Asking:
         crash_point("after_card")
         if card.state != "open" or receipt.state in ("applied", "refused"):
             return _standing(card)
-        return await self._post(card, errand, receipt)
+        return await self._post(card, errand, receipt, asked.reply_to)
+
+    @property
+    def minutes(self) -> int:
+        """How long a card is open, in whole minutes."""
+        return max(1, round(self._settings.lasts_s / 60))
 
     def _question(self, wish: Wish, errand: Errand, guild_id: SpaceId | None) -> str:
-        minutes = max(1, round(self._settings.lasts_s / 60))
-        return questions.question(wish, errand.requester_id, errand.scope.place_id, guild_id, minutes=minutes)
+        here = errand.scope.place_id
+        return questions.question(wish, errand.requester_id, here, guild_id, minutes=self.minutes)
 
-    async def _post(self, card: Card, errand: Errand, receipt: receipts.Receipt) -> ActionReport:
-        outgoing = Outgoing(
-            card.place_id,
-            card.question,
-            card.trigger_id,
-            card.trigger_id,
-            components=questions.buttons(card.card_id),
-        )
+    async def _post(
+        self, card: Card, errand: Errand, receipt: receipts.Receipt, reply_to: MessageId | None
+    ) -> ActionReport:
+        buttons = self._office(card).buttons(card)
+        outgoing = Outgoing(card.place_id, card.question, card.trigger_id, reply_to, components=buttons)
         await self._bind(card)
         outcome = await self._effects.send(outgoing, errand, receipt)
         await self._effects.record(receipt, outcome, errand, card_id=card.card_id)
         CARDS.labels("asked" if outcome.state == "applied" else outcome.state).inc()
-        log.info("card.put", card_id=card.card_id, action=card.wish.name, state=outcome.state)
+        log.info("card.put", card_id=card.card_id, action=card.name, state=outcome.state)
         match outcome.state:
             case "applied":
                 return ActionReport("asked", "confirmation_needed", _WAITING)
@@ -168,7 +248,7 @@ class Asking:
         crash_point("after_press")
         CARDS.labels(card.code or card.state).inc()
         if card.state == "used":
-            await reply.update(questions.working(card))
+            await reply.update(self._office(card).working(card))
             card = await self._finish(card)
         else:
             await reply.defer_update()
@@ -202,26 +282,20 @@ class Asking:
             if not await cards.finish(conn, card, code, report.message):
                 return None
             finished = await cards.get(conn, card.card_id, card.space_id)
-        log.info("card.used", card_id=card.card_id, action=card.wish.name, state=report.state, code=report.code)
+        log.info("card.used", card_id=card.card_id, action=card.name, state=report.state, code=report.code)
         return finished
 
     async def _confirmed(self, card: Card) -> ActionReport:
         if card.is_old:
             return ActionReport("refused", "too_late", "")
-        errand = Errand(
-            scope=card.scope,
-            trigger_id=card.trigger_id,
-            requester_id=card.requester_id,
-            requester_name="",
-            lease_no=card.lease_no,
-            turn_id=card.turn_id,
-            card_id=card.card_id,
-        )
         try:
-            report = await self._judgement.attempt(card.wish, errand, confirmed=True)
+            return await self._office(card).confirmed(card)
         except TurnLost:
             return ActionReport("unknown", "unknown", "It is being done already; whether it was is not certain yet.")
-        return ActionReport("refused", "refused", "Not done.") if isinstance(report, Ask) else report
+
+    def _office(self, card: Card) -> Office:
+        """Who stands behind the card. A card of an office that this version does not have raises KeyError."""
+        return self._offices[card.office]
 
     async def _show(self, card: Card) -> None:
         """Let the card's message say how it ended, under a receipt of its own."""
@@ -242,7 +316,7 @@ class Asking:
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             receipt = await receipts.intend(conn, intent)
         outcome = await self._writes.edit(
-            card.place_id, card.message_id, questions.outcome(card), components=(), within_s=SHOW_WITHIN_S
+            card.place_id, card.message_id, self._office(card).outcome(card), components=(), within_s=SHOW_WITHIN_S
         )
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await settle(

@@ -6,12 +6,13 @@ The row is the truth. A press is one UPDATE, so that of two presses, in whatever
 was confirmed holds a lease, and where they die somebody else goes on (I14). All times are the database's.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 import orjson
 
-from bot.wishes import Wish, dump_action, load_action, wish_of
+from bot.wishes import Wish, load_action, wish_of
 from memory.database import Db
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
 from memory.scope import Scope
@@ -22,15 +23,17 @@ CardState = Literal["open", "used", "expired", "cancelled"]
 BATCH: Final = 20
 
 _COLUMNS: Final = """
-c.card_id, c.space_id, c.place_id, c.trigger_id, c.turn_id, c.requester_id, c.asked_action::text AS asked_action,
-c.question, c.state, c.nonce, c.message_id, c.code, c.told, c.lease_no, c.attempts,
-c.closed_at < now() - interval '10 minutes' AS is_old
+c.card_id, c.space_id, c.place_id, c.trigger_id, c.turn_id, c.requester_id, c.action AS name,
+c.asked_action::text AS asked_action, c.question, c.state, c.nonce, c.message_id, c.code, c.told, c.lease_no,
+c.attempts, c.closed_at < now() - interval '10 minutes' AS is_old
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card as it stands. `code` and `told` say what came of it; `is_old`: closed so long ago that nothing is done."""
+    """A card as it stands. `name` is that of the action, with the office behind it before a colon, where it is not a
+    tool's (`moderation:ban`). `code` and `told` say what came of it; `is_old`: closed so long ago that nothing is
+    done."""
 
     card_id: int
     space_id: SpaceId
@@ -38,6 +41,7 @@ class Card:
     trigger_id: MessageId
     turn_id: TurnId | None
     requester_id: UserId
+    name: str
     asked_action: str
     question: str
     state: CardState
@@ -50,8 +54,13 @@ class Card:
     is_old: bool | None = None
 
     @property
+    def office(self) -> str:
+        """Who does what was confirmed; empty for a tool's action."""
+        return self.name.partition(":")[0] if ":" in self.name else ""
+
+    @property
     def action(self) -> Action:
-        """What is asked about."""
+        """What is asked about, by a tool."""
         return load_action(cast("dict[str, Any]", orjson.loads(self.asked_action)))
 
     @property
@@ -67,13 +76,15 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A card that is to be made; `nonce` is that of its message."""
+    """A card that is to be made; `nonce` is that of its message, `asked` the action as JSON holds it."""
 
     scope: Scope
     trigger_id: MessageId
     turn_id: TurnId | None
     requester_id: UserId
-    wish: Wish
+    name: str
+    digest: bytes
+    asked: Mapping[str, object]
     question: str
     nonce: str
 
@@ -102,16 +113,16 @@ async def put(conn: Db, draft: Draft, *, lasts_s: float) -> Card:
         draft.trigger_id,
         draft.turn_id,
         draft.requester_id,
-        draft.wish.name,
-        draft.wish.digest,
-        orjson.dumps(dump_action(draft.wish.action)).decode(),
+        draft.name,
+        draft.digest,
+        orjson.dumps(dict(draft.asked)).decode(),
         draft.question,
         draft.nonce,
         lasts_s,
     )
     row = await conn.fetchrow(PUT_CARD_SQL, *arguments) or await conn.fetchrow(PUT_CARD_SQL, *arguments)
     if row is None:
-        raise LookupError(f"card for {draft.wish.name} vanished")
+        raise LookupError(f"card for {draft.name} vanished")
     return Card(**dict(row))
 
 

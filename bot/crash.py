@@ -41,6 +41,15 @@ POINTS: Final = (
     "after_settled",
 )
 
+MODERATION_POINTS: Final = (
+    # Moderation: a case is begun; it has its number; Discord did it, and the case does not say so yet.
+    "after_case",
+    "after_case_number",
+    "after_deed",
+    # What ends by itself: its timer is claimed, and nothing is done yet.
+    "after_timer",
+)
+
 MEMORY_POINTS: Final = (
     # Reading for memory: a place is claimed; changes are dealt with, before and after the commit; the model has
     # answered; values and checkpoint are written, before and after the commit.
@@ -70,7 +79,7 @@ def arm(spec: str | None) -> None:
     """
     global _wanted, _left
     name, _, count = (spec or "").partition(":")
-    if name and name not in POINTS + MEMORY_POINTS:
+    if name and name not in POINTS + MODERATION_POINTS + MEMORY_POINTS:
         raise ValueError(f"there is no crash point {name!r}")
     _wanted, _left = name or None, int(count or 1)
 

@@ -88,6 +88,7 @@ class PlaceFacts:
     last_message_id: MessageId | None = None
     overwrites: tuple[Overwrite, ...] = ()
     recipients: frozenset[UserId] = frozenset()
+    slowmode_s: int = 0
 
     @property
     def is_direct(self) -> bool:
@@ -107,12 +108,27 @@ class PlaceFacts:
 
 @dataclass(frozen=True, slots=True)
 class RoleFacts:
-    """A role of the guild; `permissions` are its bits."""
+    """A role of the guild; `permissions` are its bits. `managed`: an integration gives and takes it."""
 
     role_id: int
     name: str
     position: int
     permissions: int
+    managed: bool = False
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """For comparing: of two roles at one position the older one stands above."""
+        return self.position, -self.role_id
+
+
+@dataclass(frozen=True, slots=True)
+class UserFacts:
+    """An account, whether or not it is in the guild."""
+
+    user_id: UserId
+    name: str
+    is_bot: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +154,18 @@ class MemberFacts:
         """The position of the highest role; 0 is @everyone's. The owner stands above all of them."""
         return self.roles[0].position if self.roles else 0
 
+    def stands_above(self, other: "MemberFacts") -> bool:
+        """Whether their roles let them act on the other; nobody stands above the owner, or above themselves."""
+        if other.is_owner or other.user_id == self.user_id:
+            return False
+        return self.is_owner or self.outranks(other.roles[0] if other.roles else None)
+
+    def outranks(self, role: RoleFacts | None) -> bool:
+        """Whether their highest role stands above this one (None: @everyone)."""
+        if self.is_owner:
+            return True
+        return bool(self.roles) and (role is None or self.roles[0].rank > role.rank)
+
     @property
     def is_administrator(self) -> bool:
         """Whether no overwrite applies to them: the owner, or by a role."""
@@ -148,6 +176,7 @@ class MemberFacts:
 class _Guild:
     owner_id: UserId
     roles: Mapping[int, RoleFacts]
+    name: str = ""
 
 
 class Facts:
@@ -179,6 +208,24 @@ class Facts:
     async def member(self, user_id: UserId) -> MemberFacts | None:
         """The member; None if they are not in the guild, or the space is none."""
         return await self._once(("member", user_id), lambda: self._fetch_member(user_id))
+
+    async def user(self, user_id: UserId) -> UserFacts | None:
+        """The account; None if there is none."""
+        return await self._once(("user", user_id), lambda: self._fetch_user(user_id))
+
+    async def is_banned(self, user_id: UserId) -> bool:
+        """Whether the guild has banned them, as far as the bot may know."""
+        return await self._once(("ban", user_id), lambda: self._fetch_ban(user_id))
+
+    async def role(self, role_id: int) -> RoleFacts | None:
+        """The guild's role of that id."""
+        guild = await self._once("guild", self._fetch_guild)
+        return None if guild is None else guild.roles.get(role_id)
+
+    async def guild_name(self) -> str:
+        """The guild's name; empty where there is none."""
+        guild = await self._once("guild", self._fetch_guild)
+        return "" if guild is None else guild.name
 
     async def permissions(self, user_id: UserId, place_id: PlaceId) -> discord.Permissions:
         """What somebody may do in a place now; none where either is absent or unseen.
@@ -246,6 +293,14 @@ class Facts:
         if body is None or guild is None:
             return None
         return parsed(lambda data: _member(data, guild, self._space_id), body)
+
+    async def _fetch_user(self, user_id: UserId) -> UserFacts | None:
+        body = await self._get(Route("GET", "/users/{user_id}", user_id=user_id))
+        return None if body is None else parsed(_user, body)
+
+    async def _fetch_ban(self, user_id: UserId) -> bool:
+        route = Route("GET", "/guilds/{guild_id}/bans/{user_id}", guild_id=self._space_id, user_id=user_id)
+        return await self._get(route) is not None
 
     async def _fetch_joined(self, user_id: UserId, thread_id: PlaceId) -> bool:
         path = "/channels/{channel_id}/thread-members/{user_id}"
@@ -332,15 +387,28 @@ def place_facts(data: Json) -> PlaceFacts:
             for each in listed(data.get("permission_overwrites"))
         ),
         frozenset(UserId(snowflake(each["id"])) for each in listed(data.get("recipients"))),
+        int(data.get("rate_limit_per_user") or 0),
     )
+
+
+def _user(data: Json) -> UserFacts:
+    name = str(data.get("global_name") or data["username"])
+    return UserFacts(UserId(snowflake(data["id"])), name, bool(data.get("bot", False)))
 
 
 def _guild(data: Json) -> _Guild:
     roles = [
-        RoleFacts(snowflake(each["id"]), str(each["name"]), int(each["position"]), int(each["permissions"]))
+        RoleFacts(
+            snowflake(each["id"]),
+            str(each["name"]),
+            int(each["position"]),
+            int(each["permissions"]),
+            bool(each.get("managed", False)),
+        )
         for each in listed(data["roles"])
     ]
-    return _Guild(UserId(snowflake(data["owner_id"])), {role.role_id: role for role in roles})
+    name = str(data.get("name") or "")
+    return _Guild(UserId(snowflake(data["owner_id"])), {role.role_id: role for role in roles}, name)
 
 
 def _member(data: Json, guild: _Guild, guild_id: SpaceId) -> MemberFacts:

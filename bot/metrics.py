@@ -46,6 +46,7 @@ DECISIONS: Final = Counter(
     "muninn_action_decisions", "Wishes by action and decision: allowed, refused, ask.", ["action", "decision"]
 )
 CARDS: Final = Counter("muninn_action_cards", "Cards by what became of them.", ["end"])
+MODERATION: Final = Counter("muninn_moderation", "Cases by deed and end: done, refused, unknown.", ["deed", "end"])
 INTERACTIONS: Final = Counter("muninn_interactions", "Interactions by kind and end.", ["kind", "end"])
 TURNS_RUNNING: Final = Gauge("muninn_turns_running", "Turns that this process works on.")
 

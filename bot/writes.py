@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import orjson
 import structlog
 from discord.http import Route
 
@@ -21,7 +20,6 @@ from bot.errors import WriteInDoubt, WriteRefused
 from bot.metrics import REST_RETRIES
 from bot.receipts import Receipt, Settled
 from bot.rest import Rest
-from bot.speech.answers import FILE_NAME
 from bot.standing import UNKNOWN_MESSAGE, Claimed, Sought, Standing, as_message, as_object
 from memory.ids import MessageId, PlaceId, UserId
 
@@ -44,8 +42,7 @@ ANNOUNCEMENT_THREAD: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A message to send. `since`: the message after which it can only have been sent (the trigger). `attached`: the
-    text of a file that comes with it."""
+    """A message to send. `since`: the message after which it can only have been sent (the trigger)."""
 
     place_id: PlaceId
     content: str
@@ -53,7 +50,6 @@ class Outgoing:
     reply_to: MessageId | None = None
     ping: UserId | None = None
     components: Sequence[Component] = ()
-    attached: str | None = None
 
     @property
     def sought(self) -> Sought:
@@ -106,6 +102,22 @@ class ThreadStart:
         return {"name": self.name} if self.message_id is not None else {"name": self.name, "type": self.kind}
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a guild, its members or its channels. `external_id`: what it is about.
+
+    `again`: whether doing it twice is the same as once; what is not so is sent once, and then either known or unknown.
+    `done`: Discord's refusals that mean that it is as wanted. `reason`: what the guild's audit log says.
+    """
+
+    route: Route
+    external_id: int
+    json: Body | None = None
+    reason: str | None = None
+    again: bool = True
+    done: frozenset[int] = frozenset()
+
+
 class Writes:
     """The door. `own_id`: the bot's user; `nonce_window_s`: how long a nonce is trusted to be remembered."""
 
@@ -140,12 +152,9 @@ class Writes:
                     if found is not None:
                         return Outcome("applied", clock.attempts, MessageId(int(found["id"])), None, found)
                 clock.attempts += 1
-                file_name = FILE_NAME if outgoing.attached is not None else None
-                body = message_body(
-                    outgoing.content, receipt.nonce, reply_to, outgoing.ping, outgoing.components, file_name
-                )
+                body = message_body(outgoing.content, receipt.nonce, reply_to, outgoing.ping, outgoing.components)
                 route = Route("POST", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
-                sent = as_message(await self._rest.request(route, **_carried(body, outgoing.attached)))
+                sent = as_message(await self._rest.request(route, json=body))
                 crash_point("after_post")
                 return Outcome("applied", clock.attempts, MessageId(int(sent["id"])), None, sent)
             except WriteRefused as refusal:
@@ -169,14 +178,11 @@ class Writes:
         content: str,
         *,
         components: Sequence[Component] | None = None,
-        attached: str | None = None,
         within_s: float,
     ) -> Outcome:
-        """Give a message of ours new words, and a file where `attached` is its text. `components` of None leaves its
-        buttons as they are. The outcome has the message as it is then."""
+        """Give a message of ours new words. `components` of None leaves its buttons as they are."""
         route = _message_route("PATCH", place_id, message_id)
-        body = edit_body(content, components, FILE_NAME if attached is not None else None)
-        return await self._again(route, message_id, within_s, tells=True, **_carried(body, attached))
+        return await self._again(route, message_id, within_s, json=edit_body(content, components))
 
     async def delete(
         self, place_id: PlaceId, message_id: MessageId, *, within_s: float, reason: str | None = None
@@ -211,6 +217,22 @@ class Writes:
         """Change a thread. `fields` are Discord's: name, archived, locked, rate_limit_per_user (seconds)."""
         route = Route("PATCH", "/channels/{channel_id}", channel_id=thread_id)
         return await self._again(route, MessageId(thread_id), within_s, json=fields, reason=reason)
+
+    async def change(self, change: Change, *, within_s: float) -> Outcome:
+        """Change a guild, a member or a channel; `external_id` of the outcome is what was made, where something was."""
+        request: dict[str, Any] = {"reason": change.reason}
+        if change.json is not None:
+            request["json"] = change.json
+        about = MessageId(change.external_id)
+        if change.again:
+            return await self._again(change.route, about, within_s, done=change.done, **request)
+        try:
+            made = as_object(await self._rest.request(change.route, within_s=within_s, once=True, **request))
+            return Outcome("applied", 1, MessageId(int(made["id"])))
+        except WriteRefused as refusal:
+            return Outcome("refused", 1, None, f"discord_{refusal.code}")
+        except WriteInDoubt as doubt:
+            return _Clock(within_s, attempts=1).unknown(doubt, certain=doubt.cause in HELD_BACK)
 
     async def start_thread(self, start: ThreadStart, *, doubtful: bool, within_s: float) -> Outcome:
         """Make a thread, at most once: Discord has no key for it, so one that may be there is looked for first.
@@ -273,19 +295,17 @@ class Writes:
         within_s: float,
         *,
         done: frozenset[int] = frozenset(),
-        tells: bool = False,
         **request: Any,
     ) -> Outcome:
         """Do what changes nothing when it is done twice, until Discord says something or the time is up.
 
-        `done`: refusals that mean that it is as wanted. `tells`: Discord answers with the message.
+        `done`: refusals that mean that it is as wanted.
         """
         clock, doubtful = _Clock(within_s), False
         while True:
             clock.attempts += 1
             try:
-                answer = await self._rest.request(route, **request)
-                message = as_message(answer) if tells else None
+                await self._rest.request(route, **request)
             except WriteRefused as refusal:
                 if refusal.code in done:
                     return Outcome("applied", clock.attempts, external_id, f"discord_{refusal.code}")
@@ -295,7 +315,7 @@ class Writes:
                 if not await clock.paused(doubt):
                     return clock.unknown(doubt, certain=not doubtful)
             else:
-                return Outcome("applied", clock.attempts, external_id, None, message)
+                return Outcome("applied", clock.attempts, external_id)
 
 
 @dataclass(slots=True)
@@ -323,15 +343,6 @@ class _Clock:
     def unknown(self, doubt: WriteInDoubt, *, certain: bool) -> Outcome:
         """What is left when the time is up."""
         return Outcome("unknown", self.attempts, None, doubt.cause, retry_after_s=self.wait_s(doubt), certain=certain)
-
-
-def _carried(body: Body, attached: str | None) -> dict[str, Any]:
-    """How the body goes over the wire: as JSON, or as a form with the file beside it."""
-    if attached is None:
-        return {"json": body}
-    file = {"name": "files[0]", "filename": FILE_NAME, "content_type": "text/markdown", "value": attached.encode()}
-    form = [{"name": "payload_json", "value": orjson.dumps(body).decode(), "content_type": "application/json"}, file]
-    return {"form": form}
 
 
 def _message_route(method: str, place_id: PlaceId, message_id: MessageId) -> Route:

@@ -8,6 +8,7 @@ import pytest
 
 from bot.addressing import Reason
 from bot.cards import CardState
+from bot.moderation.cases import CaseState
 from bot.receipts import State
 from bot.turns import TRANSITIONS, Outcome, TurnState
 from memory.gaps import GapReason
@@ -24,6 +25,7 @@ STATES = [
     ("chat_messages", "author_kind", get_args(AuthorKind)),
     ("gateway_gaps", "reason", get_args(GapReason)),
     ("discord_inbox", "reason", get_args(Reason)),
+    ("mod_cases", "state", get_args(CaseState)),
     ("memory_items", "scope", get_args(MemoryScope)),
     ("memory_items", "kind", get_args(Kind)),
     ("memory_items", "state", get_args(ItemState)),

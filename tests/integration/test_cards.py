@@ -143,7 +143,7 @@ async def test_of_presses_in_any_processes_one_counts(stage: Stage, news: Channe
 
 async def test_a_card_expires(stage: Stage, news: Channel) -> None:
     """By the database's time: it says so by itself, and a press that comes before that is told."""
-    async with stage.muninn():
+    async with stage.muninn(poll_s=60):
         card = await _card(stage, news)
         await stage.pool.execute("UPDATE action_cards SET expires_at = now() - interval '1 second', shown = 'expired'")
         use = await stage.ada.press(card, "Do it")

@@ -1,0 +1,186 @@
+"""An order as what is asked of Discord, and what is kept so that it can be undone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from discord.http import Route
+
+from bot.bodies import Body
+from bot.facts import MemberFacts, PlaceFacts
+from bot.moderation.deeds import DeedName
+from bot.moderation.orders import Order
+from bot.moderation.rules import SEND, Situation
+from bot.writes import Change
+
+UNKNOWN_CHANNEL: Final = 10003
+UNKNOWN_MEMBER: Final = 10007
+UNKNOWN_BAN: Final = 10026
+_ROLE: Final = 0
+
+
+def change_of(order: Order, object_id: int, at: Situation, guild_id: int, *, reason: str) -> Change | None:
+    """What Discord is asked for; None for a deed that changes nothing there (a warning, a note), or many (a purge)."""
+    make = _CHANGES.get(order.deed)
+    return None if make is None else replace(make(order, object_id, at, guild_id), reason=reason)
+
+
+def before(order: Order, object_id: int, at: Situation) -> dict[str, object]:
+    """What undoing it brings back, as it stands now."""
+    member, place = at.members.get(object_id), at.place
+    match order.deed:
+        case "nickname" if member is not None:
+            return {"name": member.nick or ""}
+        case "slowmode" if place is not None:
+            return {"seconds": place.slowmode_s}
+        case "lock" | "unlock" if place is not None and not place.is_thread:
+            return {"overwrite": [str(each) for each in _everyone(place)]}
+        case "channel_edit" if place is not None:
+            fields: dict[str, object | None] = {
+                "name": place.name if order.name is not None else None,
+                "topic": place.topic or "" if order.topic is not None else None,
+                "seconds": place.slowmode_s if order.seconds is not None else None,
+            }
+            return {name: value for name, value in fields.items() if value is not None}
+        case _:
+            return {}
+
+
+def undoing(order: Order, object_id: int, kept: Mapping[str, Any], case_id: int) -> Order | None:
+    """The order that undoes a case; None where there is no undoing. `kept`: what `before` gave."""
+    deed = order.declared.undo
+    if deed is None:
+        return None
+    undo = Order(deed, users=(object_id,) if order.users else (), role_id=order.role_id, case_id=case_id)
+    if deed == "retract":
+        return replace(undo, users=())
+    if order.place_id is not None:
+        undo = replace(undo, place_id=order.place_id)
+    if deed == "channel_delete":
+        made = kept.get("made")
+        return None if made is None else replace(undo, place_id=int(made))
+    overwrite = kept.get("overwrite")
+    return replace(
+        undo,
+        name=kept.get("name"),
+        topic=kept.get("topic"),
+        seconds=kept.get("seconds"),
+        overwrite=(int(overwrite[0]), int(overwrite[1])) if overwrite else None,
+    )
+
+
+def _member_route(method: str, guild_id: int, user_id: int) -> Route:
+    return Route(method, "/guilds/{guild_id}/members/{user_id}", guild_id=guild_id, user_id=user_id)
+
+
+def _ban_route(method: str, guild_id: int, user_id: int) -> Route:
+    return Route(method, "/guilds/{guild_id}/bans/{user_id}", guild_id=guild_id, user_id=user_id)
+
+
+def _ban(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
+    return Change(_ban_route("PUT", guild_id, user_id), user_id, {"delete_message_seconds": order.delete_s})
+
+
+def _unban(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
+    return Change(_ban_route("DELETE", guild_id, user_id), user_id, done=frozenset({UNKNOWN_BAN}))
+
+
+def _kick(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
+    return Change(_member_route("DELETE", guild_id, user_id), user_id, done=frozenset({UNKNOWN_MEMBER}))
+
+
+def _timeout(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
+    until = None
+    if order.deed == "timeout":
+        until = (datetime.now(UTC) + timedelta(seconds=order.seconds or 0)).isoformat()
+    return Change(_member_route("PATCH", guild_id, user_id), user_id, {"communication_disabled_until": until})
+
+
+def _nickname(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
+    return Change(_member_route("PATCH", guild_id, user_id), user_id, {"nick": order.name or ""})
+
+
+def _role(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
+    path = "/guilds/{guild_id}/members/{user_id}/roles/{role_id}"
+    method = "PUT" if order.deed == "role_add" else "DELETE"
+    return Change(Route(method, path, guild_id=guild_id, user_id=user_id, role_id=order.role_id or 0), user_id)
+
+
+def _channel_route(method: str, place_id: int) -> Route:
+    return Route(method, "/channels/{channel_id}", channel_id=place_id)
+
+
+def _slowmode(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
+    return Change(_channel_route("PATCH", place_id), place_id, {"rate_limit_per_user": order.seconds or 0})
+
+
+def _lock(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
+    """@everyone's overwrite; roles that have their own go on writing. A thread is locked as such."""
+    assert at.place is not None  # noqa: S101 - judged before
+    if at.place.is_thread:
+        return Change(_channel_route("PATCH", place_id), place_id, {"locked": order.deed == "lock"})
+    allow, deny = _everyone(at.place)
+    # Nobody can deny what they may not do themselves.
+    touched = SEND & at.mine.value
+    if order.overwrite is not None:
+        # Only what a lock touches is brought back: the rest may have been changed since.
+        allow, deny = allow & ~touched | order.overwrite[0] & touched, deny & ~touched | order.overwrite[1] & touched
+    elif order.deed == "lock":
+        allow, deny = allow & ~touched, deny | touched
+    else:
+        allow, deny = allow & ~touched, deny & ~touched
+    path = "/channels/{channel_id}/permissions/{target_id}"
+    route = Route("PUT", path, channel_id=place_id, target_id=guild_id)
+    return Change(route, place_id, {"type": _ROLE, "allow": str(allow), "deny": str(deny)})
+
+
+def _everyone(place: PlaceFacts) -> tuple[int, int]:
+    """What @everyone is allowed and denied there."""
+    own = next((each for each in place.overwrites if each.target_id == place.guild_id), None)
+    return (0, 0) if own is None else (own.allow, own.deny)
+
+
+def _channel_fields(order: Order) -> Body:
+    fields: dict[str, object | None] = {
+        "name": order.name,
+        "topic": order.topic,
+        "rate_limit_per_user": order.seconds,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _channel_create(order: Order, object_id: int, at: Situation, guild_id: int) -> Change:
+    route = Route("POST", "/guilds/{guild_id}/channels", guild_id=guild_id)
+    return Change(route, guild_id, {**_channel_fields(order), "type": order.kind or 0}, again=False)
+
+
+def _channel_edit(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
+    return Change(_channel_route("PATCH", place_id), place_id, _channel_fields(order))
+
+
+def _channel_delete(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
+    return Change(_channel_route("DELETE", place_id), place_id, done=frozenset({UNKNOWN_CHANNEL}))
+
+
+_CHANGES: Final[Mapping[DeedName, Callable[[Order, int, Situation, int], Change]]] = {
+    "ban": _ban,
+    "unban": _unban,
+    "kick": _kick,
+    "timeout": _timeout,
+    "untimeout": _timeout,
+    "nickname": _nickname,
+    "role_add": _role,
+    "role_remove": _role,
+    "slowmode": _slowmode,
+    "lock": _lock,
+    "unlock": _lock,
+    "channel_create": _channel_create,
+    "channel_edit": _channel_edit,
+    "channel_delete": _channel_delete,
+}
+
+
+def highest(member: MemberFacts) -> str:
+    """The name of their highest role."""
+    return member.roles[0].name if member.roles else "@everyone"

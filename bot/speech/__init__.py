@@ -1,1 +1,0 @@
-"""How an answer is worded and cut for Discord. Pure: text in, text out."""
