@@ -133,12 +133,14 @@ async def take(conn: Db, receipt_id: int, lease_no: int) -> bool:
     return bool(await conn.fetchval(TAKE_SQL, receipt_id, lease_no))
 
 
-# Record what became of an effect. What is applied or refused stays so. An action that made no message of its own (which
-# is journalled as one) is an event of the ledger, too.
+# Record what became of an effect. What is applied or refused stays so, and its words go: they were there to look for it
+# by, and stand in Discord and the journal, where they can be forgotten. An action that made no message of its own
+# (which is journalled as one) is an event of the ledger, too.
 SETTLE_SQL: Final = """
 WITH settled AS (
     UPDATE action_receipts
-    SET state = $2, external_id = coalesce($3, external_id), failure = $4, attempts = attempts + $5, settled_at = now()
+    SET state = $2, external_id = coalesce($3, external_id), failure = $4, attempts = attempts + $5, settled_at = now(),
+        args = CASE WHEN $2 <> 'unknown' OR $4 LIKE 'unreadable:%' THEN args - '{content,name}'::text[] ELSE args END
     WHERE receipt_id = $1 AND state IN ('intended', 'unknown')
     RETURNING *
 ), told AS (

@@ -252,7 +252,8 @@ def _first_versions(seen: Sequence[MessageSeen | None]) -> set[int]:
 SETTLE_ECHOES_SQL: Final = """
 WITH settled AS (
     UPDATE action_receipts r
-    SET state = 'applied', external_id = e.message_id, settled_at = now(), attempts = greatest(r.attempts, 1)
+    SET state = 'applied', external_id = e.message_id, settled_at = now(), attempts = greatest(r.attempts, 1),
+        args = r.args - 'content'
     FROM unnest($1::text[], $2::bigint[]) AS e (nonce, message_id)
     WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown')
     RETURNING r.space_id, r.external_id, r.turn_id

@@ -12,21 +12,19 @@ from memory.ids import MessageId, PlaceId, SpaceId
 from memory.kinds import Taken
 
 # Mark the summaries of places whose messages are in `changed`: what is summarised is hidden, and what is being
-# summarised at this moment will not be written. Rows are taken in one order everywhere.
+# summarised at this moment will not be written. Where there is no summary yet its row is made all the same: the lock
+# on it is what keeps a first summary from being begun, unseen, between this statement and its commit. Rows are taken
+# in one order everywhere.
 HIDING: Final = """
-held AS MATERIALIZED (
-    SELECT s.space_id, s.place_id, s.through_id, s.reading_id FROM conversation_summaries s
-    WHERE (s.space_id, s.place_id) IN (SELECT space_id, place_id FROM changed)
-    ORDER BY s.space_id, s.place_id FOR UPDATE
-), hit AS (
-    SELECT held.space_id, held.place_id, bool_or(changed.message_id <= held.through_id) AS summarised
-    FROM held JOIN changed USING (space_id, place_id)
-    GROUP BY held.space_id, held.place_id
-    HAVING bool_or(changed.message_id <= greatest(held.through_id, held.reading_id))
+hidden AS (
+    INSERT INTO conversation_summaries AS s (space_id, place_id, reading_id)
+    SELECT space_id, place_id, min(message_id) FROM changed GROUP BY space_id, place_id ORDER BY space_id, place_id
+    ON CONFLICT (space_id, place_id) DO UPDATE SET
+        epoch = s.epoch + 1,
+        stale_at = CASE WHEN EXCLUDED.reading_id <= s.through_id THEN coalesce(s.stale_at, now()) ELSE s.stale_at END
+    WHERE EXCLUDED.reading_id <= greatest(s.through_id, s.reading_id)
 )
-UPDATE conversation_summaries s SET
-    epoch = s.epoch + 1, stale_at = CASE WHEN hit.summarised THEN coalesce(s.stale_at, now()) ELSE s.stale_at END
-FROM hit WHERE s.space_id = hit.space_id AND s.place_id = hit.place_id
+SELECT count(*) FROM changed
 """
 
 # Make the job for changed messages, and hide the summaries that may hold their words.

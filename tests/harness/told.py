@@ -53,19 +53,20 @@ class Talk:
 
     async def deletes(self, *message_ids: MessageId) -> None:
         """One message, or several at once."""
-        await self.write(
-            Incoming(
-                "MESSAGE_DELETE",
-                f"delete:{message_id}",
-                self.scope.space_id,
-                self.scope.place_id,
-                message_id,
-                (),
-                "gateway",
-                "{}",
-                MessageGone(self.scope.space_id, self.scope.place_id, message_id),
-            )
-            for message_id in message_ids
+        await self.write(self.gone(message_id) for message_id in message_ids)
+
+    def gone(self, message_id: MessageId) -> Incoming:
+        """A deletion as the journal takes it."""
+        return Incoming(
+            "MESSAGE_DELETE",
+            f"delete:{message_id}",
+            self.scope.space_id,
+            self.scope.place_id,
+            message_id,
+            (),
+            "gateway",
+            "{}",
+            MessageGone(self.scope.space_id, self.scope.place_id, message_id),
         )
 
     def author(self, user: int, message_id: MessageId | None = None, *, governs: bool = False) -> Author:

@@ -98,8 +98,14 @@ async def test_what_is_plainly_asked_for_is_done(scene: Scene) -> None:
         await scene.asks(stage.ada, "create a thread for our plans", alone)
     assert not stage.discord.pings
     receipts = await stage.pool.fetch(
-        "SELECT action, state, requester_id FROM action_receipts WHERE action <> 'send_part'"
+        "SELECT action, state, requester_id, args::text AS args FROM action_receipts WHERE action <> 'send_part'"
     )
+    # I15: what was written stands in the journal, where it can be forgotten, and not in the receipts and their events.
+    told = await stage.pool.fetchval(
+        "SELECT string_agg(payload::text, ' ') FROM discord_events WHERE kind LIKE 'ACTION%'"
+    )
+    kept = " ".join([told, *(each["args"] for each in receipts)])
+    assert [words for words in ("Hello", "Thank you", "Good morning", "Door", "Plans") if words in kept] == []
     assert {(each["action"], each["state"]) for each in receipts} == {
         (action, "applied")
         for action in (

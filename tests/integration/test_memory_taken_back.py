@@ -1,5 +1,6 @@
 """Taking back: with the commit of an edit, a deletion or a forgetting, what rested on it is gone everywhere (I8)."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
@@ -7,6 +8,7 @@ import asyncpg
 import pytest
 
 from memory.items import Target, forget
+from memory.journal import write_group
 from memory.revocation import age_out
 from memory.scope import Scope
 from memory.summaries import read_summary
@@ -192,6 +194,22 @@ async def test_what_is_edited_while_a_summary_is_written_is_not_in_it(mind: Mind
         await mind.summaries.step()
     assert await summary(mind) == "Summary: never mind / I live in Bergen, number 1 / I live in Bergen, number 2"
     assert len(mind.model.requests) == 2
+
+
+async def test_what_is_being_deleted_while_a_first_summary_is_begun_is_not_in_it(mind: Mind) -> None:
+    """I8: a place has no summary whose row could be marked, and the deletion commits only after the claim."""
+    said = [await mind.talk.says(ADA, f"I live in Bergen, number {n}") for n in range(3)]
+    mind.model.default(lambda request: say("Summary: " + " / ".join(m["text"] for m in heard(request)["messages"])))
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with mind.pool.acquire() as conn, conn.transaction():
+        await write_group(conn, [mind.talk.gone(said[0])])
+        step = asyncio.create_task(mind.summaries.step())
+        async with asyncio.timeout(10):
+            while not step.done() and await mind.pool.fetchval(waiting) is None:
+                await asyncio.wait([step], timeout=0.01)
+    await step
+    await settled(mind)
+    assert "number 0" not in str(await summary(mind))
 
 
 async def test_ageing_out_is_not_deletion(mind: Mind) -> None:
