@@ -10,6 +10,7 @@ from typing import Final
 import structlog
 from asyncpg import Record
 
+from memory.choices import READ
 from memory.database import Db, is_passing
 from memory.ids import MessageId, RunId, UserId
 from memory.scope import Scope, fetch_scoped
@@ -27,13 +28,14 @@ WITHIN_S: Final = 8.0
 
 _UNAVAILABLE: Final = "Your record could not be read, so it is not known whether there are such runs. Say so."
 
-_FINISHED: Final = """
+_FINISHED: Final = f"""
 FROM agent_runs r JOIN chat_messages m ON m.space_id = r.space_id AND m.message_id = r.trigger_id
 CROSS JOIN LATERAL (
     SELECT bool_or(effect = 'write') AS acted, bool_or(tool = 'web_search') AS researched
     FROM agent_tool_calls c WHERE c.run_id = r.run_id AND c.state = 'done'
 ) AS did
 WHERE r.space_id = $1 AND r.place_id = $2 AND r.state <> 'running' AND m.deleted_at IS NULL
+  AND {READ.format(author="m.author_id")}
   AND CASE $3::text
       WHEN 'answered' THEN r.state = 'answered'
       WHEN 'failed' THEN r.state <> 'answered'

@@ -1,4 +1,5 @@
-"""Ageing: what runs said in detail goes after some days; that they were, and what they did, stays. Pages of the web go.
+"""Ageing: what runs said in detail goes after some days; that they were, and what they did, stays. Pages of the web go,
+and episodes.
 
 A transcript is there to resume a run and to look into what went wrong. Afterwards prompt, replies, arguments and
 results are emptied, and the audit remains: counts, codes, times, previews, the summary.
@@ -11,6 +12,7 @@ from typing import Final
 import structlog
 
 from memory.database import BORROW_S, Db, Pool
+from memory.episodes import CROWD_OUT_SQL, EXPIRE_EPISODES_SQL, KEPT_DAYS, MOST_OF_SPACE
 from memory.web_documents import EXPIRE_DOCUMENTS_SQL
 
 log = structlog.get_logger(__name__)
@@ -66,11 +68,14 @@ SELECT count(*) FROM dropped
 
 @dataclass(frozen=True, slots=True)
 class Ageing:
-    """Empties and drops what is old. Days are those of the settings. Any number of processes may do this at once."""
+    """Empties and drops what is old. Days, and how many `episodes` a guild or direct conversation keeps, are settings.
+    Any number of processes may do this at once."""
 
     pool: Pool
     transcript_days: int
     ai_event_days: int
+    episode_days: int = KEPT_DAYS
+    episodes: int = MOST_OF_SPACE
 
     async def run(self) -> None:
         """Go on for ever, once an hour. Raises what PostgreSQL raises; whoever runs it starts it again."""
@@ -86,6 +91,8 @@ class Ageing:
             ("ai_events", EXPIRE_EVENTS_SQL, self.ai_event_days),
             ("token_spend", EXPIRE_SPEND_SQL, SPEND_DAYS),
             ("web_documents", EXPIRE_DOCUMENTS_SQL, 0),  # each says when it expires
+            ("episodes", EXPIRE_EPISODES_SQL, self.episode_days),
+            ("episodes beyond", CROWD_OUT_SQL, self.episodes),
         )
         for what, statement, days in due:
             expired = 0
@@ -100,5 +107,5 @@ class Ageing:
                 log.info("ageing.done", what=what, expired=expired)
 
 
-async def _expire(conn: Db, statement: str, days: int) -> int:
-    return int(await conn.fetchval(statement, days, BATCH))
+async def _expire(conn: Db, statement: str, bound: int) -> int:
+    return int(await conn.fetchval(statement, bound, BATCH))

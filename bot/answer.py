@@ -3,10 +3,9 @@
 import asyncio
 import contextlib
 import re
-from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 import structlog
 
@@ -18,23 +17,23 @@ from agent.ports import Model
 from agent.prices import Prices
 from agent.store import Fence, PgRunStore, StoredRun, begin_run
 from agent.tokens import Gauge
-from bot import parts, turns
+from bot import turns
 from bot.addressing import Identity
 from bot.ai_events import AiEvent, AiEvents
 from bot.allowance import Forbidden, budget_of, forbidden
+from bot.composing import FAILURES, shape_of, worded
 from bot.crash import crash_point
 from bot.delivery import Delivery
 from bot.guild_settings import GuildSettingsDoor
 from bot.logs import bind
 from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
-from bot.payloads import clean
 from bot.prompt import render
 from bot.seeing.surroundings import Surroundings
 from bot.turns import Outcome, Part, Turn
 from bot.writes import Writes
 from memory.assembly import assemble
-from memory.context import Line, WorkingSet, working_set
+from memory.context import Line, WorkingSet, names_of, working_set
 from memory.database import BORROW_S, Pool
 from memory.ids import RunId
 from memory.places import is_direct
@@ -50,53 +49,9 @@ TYPING_AFTER_S: Final = 0.25
 MOST_ATTEMPTS: Final = 6
 """How often a turn is taken up before its member is told that it does not work."""
 
-MOST_PARTS: Final = 10
 EXPIRED_MARK: Final = "⌛"
 
-# What a member is told when there is no answer, by the run's end reason: what happened, what is safe, what to do.
-FAILURES: Final[Mapping[str, str]] = {
-    "model_unavailable": (
-        "I cannot reach my language model right now, so I have no answer. Your message is kept; please ask again in a "
-        "minute."
-    ),
-    "model_refused": (
-        "My language model does not take this request, so I have no answer. Your message is kept; the person who runs "
-        "me finds the reason in my log."
-    ),
-    "too_long": (
-        "What you ask needs more room than my language model has, so I have no answer. Your message is kept; please "
-        "ask for less at once."
-    ),
-    "empty_answer": "My language model gave an empty answer, so I have none for you. Please ask again in other words.",
-    "content_filter": (
-        "My language model's provider filtered its answer, so I have none for you. Please ask in other words."
-    ),
-    "limit_time": "That took longer than I may take, so I stopped without an answer. Please ask for less at once.",
-    "limit_steps": "That took more steps than I may take, so I stopped without an answer. Please ask for less at once.",
-    "limit_calls": "That took more steps than I may take, so I stopped without an answer. Please ask for less at once.",
-    "stopped": (
-        "The person who runs me has switched me off for now, so I have no answer. Your message is kept; please ask "
-        "again later."
-    ),
-    "budget_member": (
-        "You have used up what I may spend on one member in a day, so I have no answer. Your message is kept; please "
-        "ask again after midnight UTC."
-    ),
-    "budget_space": (
-        "What I may spend here in a day is used up, so I have no answer. Your message is kept; please ask again after "
-        "midnight UTC."
-    ),
-    "broken": (
-        "Something in me broke several times over this message, so I stopped trying. It is kept; the person who runs "
-        "me finds the reason in my log."
-    ),
-}
-
-
-_CITED: Final = re.compile(r"\bmemory (\d{1,18})\b", re.IGNORECASE)
-
-CUT_OFF: Final = "\n\n(My answer was longer than I may make it, and ends here. Ask me to go on.)"
-UNFINISHED: Final = "\n\n(I reached my limit of work for one answer. Not done: {}.)"
+_CITED: Final = re.compile(r"\b(memory|episode) (\d{1,18})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +141,8 @@ class Answerer:
                 await self.cancelled(turn)
                 return
             outcome, run_id = await self._think(turn, recent, recent.trigger)
-            told, composed = await self._compose(turn, outcome, run_id)
+            names = names_of([*recent.lines, recent.trigger])
+            told, composed = await self._compose(turn, outcome, run_id, names)
         await self._deliver(turn, composed, told)
 
     async def _forbidden(self, turn: Turn) -> Forbidden | None:
@@ -272,18 +228,19 @@ class Answerer:
         )
         return MeteredModel(self._models[model_name], self._ai_events.note, blank, self._budgets.prices)
 
-    async def _compose(self, turn: Turn, outcome: RunOutcome, run_id: int) -> tuple[Outcome, tuple[Part, ...]]:
+    async def _compose(
+        self, turn: Turn, outcome: RunOutcome, run_id: int, names: Mapping[int, str]
+    ) -> tuple[Outcome, tuple[Part, ...]]:
         """Commit to what will be said, with the run's end, before anything is said."""
-        said = parts.split(_told(outcome)) if outcome.kind == "answered" else ()
-        reason: str = outcome.reason
-        if not said:
-            reason = reason if outcome.kind == "failed" else "empty_answer"
-            said = (FAILURES.get(outcome.error_code or "", "") or FAILURES.get(reason, FAILURES["broken"]),)
+        text = await worded(self._pool, turn.scope, turn.author_id, outcome.text or "", names)
+        shape, reason = shape_of(outcome, text)
         told: Outcome = "answer" if outcome.kind == "answered" and reason != "empty_answer" else "error"
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            composed = await turns.compose(conn, turn, _bounded(said), outcome=told, reason=reason)
-            if cited := _cited(outcome):
-                await note_references(conn, turn.scope, RunId(run_id), cited)
+            composed = await turns.compose(
+                conn, turn, shape.parts, outcome=told, reason=reason, attached=shape.attached
+            )
+            memories, episodes = (_cited(outcome, what) for what in ("memory", "episode"))
+            await note_references(conn, turn.scope, RunId(run_id), memories, episodes)
             await finish_run(
                 conn,
                 run_id,
@@ -315,24 +272,7 @@ class Answerer:
             await asyncio.wait([task])
 
 
-def _told(outcome: RunOutcome) -> str:
-    """The answer, and what the member should know of its limits: the model may have forgotten to say so."""
-    text = clean(outcome.text or "")
-    if outcome.reason == "truncated":
-        text += CUT_OFF
-    if outcome.unfinished:
-        counts = Counter(outcome.unfinished)
-        text += UNFINISHED.format(", ".join(f"{tool}{f' ({n} times)' if n > 1 else ''}" for tool, n in counts.items()))
-    return text
-
-
-def _bounded(said: tuple[str, ...]) -> tuple[str, ...]:
-    """At most ten messages; the last says that there was more."""
-    if len(said) <= MOST_PARTS:
-        return said
-    return (*said[: MOST_PARTS - 1], f"(I stopped here: the answer was {len(said)} messages long. Ask me to go on.)")
-
-
-def _cited(outcome: RunOutcome) -> list[int]:
-    """The memories that an answer names by their numbers."""
-    return sorted({int(number) for number in _CITED.findall(outcome.text or "")})
+def _cited(outcome: RunOutcome, what: Literal["memory", "episode"]) -> list[int]:
+    """The memories, or episodes, that an answer names by their numbers."""
+    found = _CITED.findall(outcome.text or "")
+    return sorted({int(number) for word, number in found if word.lower() == what})

@@ -317,7 +317,7 @@ def _assemble(
         ai_events,
         guilds,
         remembering,
-        Ageing(pool, settings.transcript_days, settings.ai_event_days),
+        Ageing(pool, settings.transcript_days, settings.ai_event_days, settings.episode_days, settings.episodes),
         agency,
     )
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import orjson
 
 from bot.events import EPHEMERAL
+from bot.speech.answers import has_many_links
 from memory.ids import MessageId, UserId
 
 Body = dict[str, Any]
@@ -66,8 +67,10 @@ def message_body(
     reply_to: MessageId | None,
     ping: UserId | None,
     components: Sequence[Component] = (),
+    attached: str | None = None,
 ) -> Body:
-    """A new message. `nonce` is enforced: Discord makes one message of all that come with it."""
+    """A new message. `nonce` is enforced: Discord makes one message of all that come with it. `attached`: the name of
+    the one file that is sent with it."""
     body: Body = {
         "content": content,
         "nonce": nonce,
@@ -79,14 +82,22 @@ def message_body(
         body["message_reference"] = {"message_id": str(reply_to), "fail_if_not_exists": False}
     if components:
         body["components"] = list(components)
-    return body
+    return body | _beside(content, attached)
 
 
-def edit_body(content: str, components: Sequence[Component] | None = None) -> Body:
+def edit_body(content: str, components: Sequence[Component] | None = None, attached: str | None = None) -> Body:
     """New words for a message of ours. `components` of None leaves them as they are, an empty list removes them."""
     body: Body = {"content": content, "allowed_mentions": silent()}
     if components is not None:
         body["components"] = list(components)
+    return body | _beside(content, attached)
+
+
+def _beside(content: str, attached: str | None) -> Body:
+    """What goes with the words: no previews where there are many links, and the file that is sent."""
+    body: Body = {"flags": SUPPRESS_EMBEDS} if has_many_links(content) else {}
+    if attached is not None:
+        body["attachments"] = [{"id": 0, "filename": attached}]
     return body
 
 

@@ -16,6 +16,7 @@ from bot.receipts import Intent, claimed_messages, close_unsent, settle
 from bot.turns import Part, Turn
 from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Borrowed, Pool
+from memory.episodes import keep_episode
 from memory.ids import MessageId
 from memory.journal import write_group
 from memory.places import is_direct
@@ -136,6 +137,7 @@ class Delivery:
             since=turn.trigger_id,
             reply_to=turn.trigger_id if part.part == 0 else None,
             ping=turn.author_id,
+            attached=part.attached,
         )
         began = time.monotonic()
         outcome = await self._writes.send(outgoing, receipt, known=known, claimed=claimed, within_s=STINT_S)
@@ -166,6 +168,7 @@ class Delivery:
                 return True
             if not rest:
                 await turns.end(conn, turn, "failed_told" if turn.outcome == "error" else "answered")
+                await keep_episode(conn, turn.turn_id)
                 return True
             await turns.delivering(conn, turn)
             return False
@@ -188,5 +191,6 @@ class Delivery:
     async def _end(
         self, turn: Turn, state: Literal["answered", "failed_told", "cancelled", "expired"], reason: str | None
     ) -> None:
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await turns.end(conn, turn, state, reason=reason)
+            await keep_episode(conn, turn.turn_id)

@@ -1,6 +1,7 @@
 """What a turn can look at and do: the ports of tools.ports, made once and bound to each turn."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from bot.actions import TurnActions
 from bot.activity import PlaceActivity
@@ -10,6 +11,7 @@ from bot.reading import TurnReads
 from bot.research import Research, SpaceResearch
 from bot.rest import Reads
 from bot.turns import Turn
+from memory.choices import unread
 from memory.database import Pool
 
 
@@ -29,7 +31,7 @@ class Outlook:
 
     def discord(self, turn: Turn) -> TurnReads:
         """Discord as the turn's author and the bot both see it."""
-        return TurnReads(self.reads, turn.scope, turn.author_id, self.me)
+        return TurnReads(self.reads, partial(unread, self.pool), turn.scope, turn.author_id, self.me)
 
     def web(self, turn: Turn) -> SpaceResearch | None:
         """The web, if research is configured."""

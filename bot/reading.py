@@ -5,7 +5,7 @@ or is of another space gets one and the same answer, so that a refusal tells not
 """
 
 import contextlib
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 
 import structlog
@@ -17,6 +17,7 @@ from bot.events import author_kind
 from bot.facts import CATEGORY, FORUM_KINDS, VOICE_KINDS, Facts, PlaceFacts, place_facts
 from bot.payloads import listed, moment, snowflake
 from bot.rest import Reads, parsed
+from memory.database import is_passing
 from memory.ids import MessageId, PlaceId, UserId, snowflake_time
 from memory.scope import Scope
 from tools.errors import Refused
@@ -25,6 +26,8 @@ from tools.ports import MessagePage, ReadChannel, ReadMember, ReadMessage, ReadT
 log = structlog.get_logger(__name__)
 
 Json: TypeAlias = Mapping[str, Any]
+Silent: TypeAlias = Callable[[Sequence[UserId]], Awaitable[frozenset[UserId]]]
+"""Gives who of these chose that no model reads what they write."""
 
 MOST_THREADS: Final = 100
 MOST_PRIVATE: Final = 20
@@ -52,7 +55,8 @@ _UNAVAILABLE: Final = "Discord could not be asked just now, so nothing is known 
 class TurnReads:
     """A tools.ports.DiscordReads for the turn of `requester_id` in `scope`."""
 
-    def __init__(self, reads: Reads, scope: Scope, requester_id: UserId, me: Identity) -> None:
+    def __init__(self, reads: Reads, silent: Silent, scope: Scope, requester_id: UserId, me: Identity) -> None:
+        self._silent = silent
         self._reads = reads
         self._scope = scope
         self._requester_id = requester_id
@@ -78,7 +82,7 @@ class TurnReads:
             answer = await self._reads.get(route, params=params)
             found = parsed(lambda page: [self._message(each, place) for each in _array(page)], answer)
             found.sort(key=lambda message: message.message_id)
-            shown = found[:limit] if after is not None else found[-limit:]
+            shown = await self._readers_only(found[:limit] if after is not None else found[-limit:])
             return MessagePage(place.place_id, tuple(shown), len(found) > limit)
 
     async def get_message(self, message_id: MessageId, *, place_id: PlaceId | None) -> ReadMessage:
@@ -87,7 +91,20 @@ class TurnReads:
             place = await self._readable(self._facts(), place_id)
             path = "/channels/{channel_id}/messages/{message_id}"
             answer = await self._reads.get(Route("GET", path, channel_id=place.place_id, message_id=message_id))
-            return parsed(lambda data: self._message(data, place), answer)
+            found = await self._readers_only([parsed(lambda data: self._message(data, place), answer)])
+            if not found:
+                raise Refused("not_found", _NOT_FOUND)
+            return found[0]
+
+    async def _readers_only(self, messages: Sequence[ReadMessage]) -> Sequence[ReadMessage]:
+        """Those whose authors did not choose that no model reads them. Raises ReadFailed where that is not known."""
+        try:
+            silent = await self._silent([message.author_id for message in messages])
+        except Exception as fault:
+            if not is_passing(fault):
+                raise
+            raise ReadFailed("choices") from fault
+        return [message for message in messages if message.author_id not in silent]
 
     async def list_channels(self) -> Sequence[ReadChannel]:
         """As the port says. Raises Refused: not_here, no_access, discord_unavailable."""

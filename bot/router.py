@@ -16,6 +16,7 @@ import structlog
 from bot.crash import crash_point
 from bot.guild_settings import GuildSettingsDoor
 from bot.limiter import Limiter
+from memory.choices import READ
 from memory.database import BORROW_S, Db, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, snowflake_time
 
@@ -24,9 +25,15 @@ log = structlog.get_logger(__name__)
 BATCH: Final = 64
 
 
+_UNREAD: Final = (
+    "You chose that my language model does not read what you write, so I have no answer for you. `/privacy` changes it."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An addressed message in the inbox. `gone`: it was deleted before it was looked at."""
+    """An addressed message in the inbox. `gone`: it was deleted before it was looked at; `unread`: its author chose
+    that no model reads it."""
 
     inbox_id: int
     space_id: SpaceId
@@ -34,6 +41,7 @@ class Item:
     message_id: MessageId
     author_id: UserId
     gone: bool
+    unread: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,9 @@ class Decision:
 
 
 # What waits in the inbox, to be decided on.
-WAITING_INBOX_SQL: Final = """
-SELECT i.inbox_id, i.space_id, i.place_id, i.message_id, i.author_id, m.deleted_at IS NOT NULL AS gone
+WAITING_INBOX_SQL: Final = f"""
+SELECT i.inbox_id, i.space_id, i.place_id, i.message_id, i.author_id, m.deleted_at IS NOT NULL AS gone,
+       NOT {READ.format(author="i.author_id")} AS unread
 FROM discord_inbox i LEFT JOIN chat_messages m USING (space_id, message_id)
 WHERE i.state = 'waiting' ORDER BY i.inbox_id LIMIT $1
 """
@@ -139,7 +148,7 @@ class Router:
             return Decision(item, cancelled="not_listening")
         verdict = await self._limiter.admit(item.space_id, item.place_id, item.author_id, item.message_id)
         if verdict == "go":
-            return Decision(item)
+            return Decision(item, notice=_UNREAD if item.unread else None)
         log.info("router.held_back", space_id=item.space_id, place_id=item.place_id, told=verdict == "tell")
         if verdict == "tell":
             return Decision(item, notice=_slow_down(self._limiter.window_s))

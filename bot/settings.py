@@ -278,6 +278,11 @@ class Settings(BaseSettings):
         default=None, description="The cosine from which a memory counts as used. Not set: 0.6, or as measured."
     )
 
+    episode_days: Count = Field(default=90, description="Days for which what was asked and answered is kept whole.")
+    episodes: Count = Field(
+        default=5_000, description="Of those, how many a guild or direct conversation has at most; the newest stay."
+    )
+
     embeddings: Literal["embedded", "off"] = Field(
         default="embedded",
         description="Without an endpoint of your own: the model that comes with Muninn, or none at all.",

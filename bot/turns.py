@@ -72,11 +72,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One message of a composed answer, and its receipt."""
+    """One message of a composed answer, and its receipt; `attached` is the text of the file that comes with it."""
 
     part: int
     content: str
     receipt: Receipt
+    attached: str | None = None
 
 
 # Claim at most $1 turns: those whose worker fell silent or gave them back, and of each free lane the author served
@@ -182,7 +183,8 @@ WITH composed AS (
     SELECT * FROM composed,
       unnest($3::int[], $4::text[], $7::text[], $8::text[], $9::bytea[]) AS p (part, content, nonce, args, digest)
 ), stored AS (
-    INSERT INTO turn_parts (turn_id, part, content, nonce) SELECT turn_id, part, content, nonce FROM given
+    INSERT INTO turn_parts (turn_id, part, content, nonce, attached)
+    SELECT turn_id, part, content, nonce, CASE part WHEN 0 THEN $10 END FROM given
 )
 INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, turn_id, nonce, requester_id,
                              lease_no)
@@ -191,10 +193,13 @@ RETURNING receipt_id, nonce
 """
 
 
-async def compose(conn: Db, turn: Turn, parts: Sequence[str], *, outcome: Outcome, reason: str) -> tuple[Part, ...]:
+async def compose(
+    conn: Db, turn: Turn, parts: Sequence[str], *, outcome: Outcome, reason: str, attached: str | None = None
+) -> tuple[Part, ...]:
     """Commit to `parts` as the turn's answer, inside the caller's transaction: they are never made again (I3).
 
-    Raises TurnLost if the turn is no longer ours or no longer wanted.
+    `attached` is the text of a file that comes with the first. Raises TurnLost if the turn is no longer ours or no
+    longer wanted.
     """
     numbers = list(range(len(parts)))
     nonces = [nonce(turn, number) for number in numbers]
@@ -210,19 +215,25 @@ async def compose(conn: Db, turn: Turn, parts: Sequence[str], *, outcome: Outcom
         nonces,
         [arg.decode() for arg in args],
         [blake2b(arg, digest_size=16).digest() for arg in args],
+        attached,
     )
     if not rows:
         raise TurnLost(turn.turn_id)
     receipts = {row["nonce"]: row["receipt_id"] for row in rows}
     return tuple(
-        Part(number, parts[number], Receipt(receipts[n], "intended", n, None, None, 0.0, fresh=True))
+        Part(
+            number,
+            parts[number],
+            Receipt(receipts[n], "intended", n, None, None, 0.0, fresh=True),
+            attached if number == 0 else None,
+        )
         for number, n in zip(numbers, nonces, strict=True)
     )
 
 
 # The parts of a composed answer with their receipts, in order.
 PARTS_SQL: Final = """
-SELECT p.part, p.content, r.receipt_id, r.state, r.nonce, r.external_id, r.failure,
+SELECT p.part, p.content, p.attached, r.receipt_id, r.state, r.nonce, r.external_id, r.failure,
        extract(epoch FROM now() - r.intended_at)::float8 AS age_s
 FROM turn_parts p JOIN action_receipts r ON r.nonce = p.nonce
 WHERE p.turn_id = $1 ORDER BY p.part
@@ -244,6 +255,7 @@ async def composed_parts(conn: Db, turn: Turn) -> tuple[Part, ...]:
                 row["age_s"],
                 fresh=False,
             ),
+            row["attached"],
         )
         for row in await conn.fetch(PARTS_SQL, turn.turn_id)
     )

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import orjson
 import structlog
 from discord.http import Route
 
@@ -20,6 +21,7 @@ from bot.errors import WriteInDoubt, WriteRefused
 from bot.metrics import REST_RETRIES
 from bot.receipts import Receipt, Settled
 from bot.rest import Rest
+from bot.speech.answers import FILE_NAME
 from bot.standing import UNKNOWN_MESSAGE, Claimed, Sought, Standing, as_message, as_object
 from memory.ids import MessageId, PlaceId, UserId
 
@@ -42,7 +44,8 @@ ANNOUNCEMENT_THREAD: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A message to send. `since`: the message after which it can only have been sent (the trigger)."""
+    """A message to send. `since`: the message after which it can only have been sent (the trigger). `attached`: the
+    text of a file that comes with it."""
 
     place_id: PlaceId
     content: str
@@ -50,6 +53,7 @@ class Outgoing:
     reply_to: MessageId | None = None
     ping: UserId | None = None
     components: Sequence[Component] = ()
+    attached: str | None = None
 
     @property
     def sought(self) -> Sought:
@@ -152,9 +156,12 @@ class Writes:
                     if found is not None:
                         return Outcome("applied", clock.attempts, MessageId(int(found["id"])), None, found)
                 clock.attempts += 1
-                body = message_body(outgoing.content, receipt.nonce, reply_to, outgoing.ping, outgoing.components)
+                file_name = FILE_NAME if outgoing.attached is not None else None
+                body = message_body(
+                    outgoing.content, receipt.nonce, reply_to, outgoing.ping, outgoing.components, file_name
+                )
                 route = Route("POST", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
-                sent = as_message(await self._rest.request(route, json=body))
+                sent = as_message(await self._rest.request(route, **_carried(body, outgoing.attached)))
                 crash_point("after_post")
                 return Outcome("applied", clock.attempts, MessageId(int(sent["id"])), None, sent)
             except WriteRefused as refusal:
@@ -178,11 +185,14 @@ class Writes:
         content: str,
         *,
         components: Sequence[Component] | None = None,
+        attached: str | None = None,
         within_s: float,
     ) -> Outcome:
-        """Give a message of ours new words. `components` of None leaves its buttons as they are."""
+        """Give a message of ours new words, and a file where `attached` is its text. `components` of None leaves its
+        buttons as they are. The outcome has the message as it is then."""
         route = _message_route("PATCH", place_id, message_id)
-        return await self._again(route, message_id, within_s, json=edit_body(content, components))
+        body = edit_body(content, components, FILE_NAME if attached is not None else None)
+        return await self._again(route, message_id, within_s, tells=True, **_carried(body, attached))
 
     async def delete(
         self, place_id: PlaceId, message_id: MessageId, *, within_s: float, reason: str | None = None
@@ -295,17 +305,19 @@ class Writes:
         within_s: float,
         *,
         done: frozenset[int] = frozenset(),
+        tells: bool = False,
         **request: Any,
     ) -> Outcome:
         """Do what changes nothing when it is done twice, until Discord says something or the time is up.
 
-        `done`: refusals that mean that it is as wanted.
+        `done`: refusals that mean that it is as wanted. `tells`: Discord answers with the message.
         """
         clock, doubtful = _Clock(within_s), False
         while True:
             clock.attempts += 1
             try:
-                await self._rest.request(route, **request)
+                answer = await self._rest.request(route, **request)
+                message = as_message(answer) if tells else None
             except WriteRefused as refusal:
                 if refusal.code in done:
                     return Outcome("applied", clock.attempts, external_id, f"discord_{refusal.code}")
@@ -315,7 +327,7 @@ class Writes:
                 if not await clock.paused(doubt):
                     return clock.unknown(doubt, certain=not doubtful)
             else:
-                return Outcome("applied", clock.attempts, external_id)
+                return Outcome("applied", clock.attempts, external_id, None, message)
 
 
 @dataclass(slots=True)
@@ -343,6 +355,15 @@ class _Clock:
     def unknown(self, doubt: WriteInDoubt, *, certain: bool) -> Outcome:
         """What is left when the time is up."""
         return Outcome("unknown", self.attempts, None, doubt.cause, retry_after_s=self.wait_s(doubt), certain=certain)
+
+
+def _carried(body: Body, attached: str | None) -> dict[str, Any]:
+    """How the body goes over the wire: as JSON, or as a form with the file beside it."""
+    if attached is None:
+        return {"json": body}
+    file = {"name": "files[0]", "filename": FILE_NAME, "content_type": "text/markdown", "value": attached.encode()}
+    form = [{"name": "payload_json", "value": orjson.dumps(body).decode(), "content_type": "application/json"}, file]
+    return {"form": form}
 
 
 def _message_route(method: str, place_id: PlaceId, message_id: MessageId) -> Route:

@@ -66,7 +66,14 @@ class Assembled:
 async def assemble(pool: Pool, recall: Recall, scope: Scope, asker: UserId, working: WorkingSet) -> Assembled:
     """Read every section for the working set's trigger, side by side."""
     request = working.trigger.content if working.trigger is not None else ""
-    asking = Asking(scope, asker, request, about=about(working.lines), shown=[each.content for each in working.lines])
+    asking = Asking(
+        scope,
+        asker,
+        request,
+        about=about(working.lines),
+        shown=[each.content for each in working.lines],
+        shown_ids=frozenset(each.message_id for each in working.lines),
+    )
     failed: list[str] = []
     async with asyncio.TaskGroup() as group:
         recalling = group.create_task(_tried("memory", recall.answer(asking), failed))
@@ -80,6 +87,7 @@ async def assemble(pool: Pool, recall: Recall, scope: Scope, asker: UserId, work
     shown = () if quiet else tuple(each for each in items if each.memory_id not in known)
     costs = [
         *(each.candidate.content for each in (recalled.items if recalled is not None else ())),
+        *(f"{each.question}{each.answer}" for each in (recalled.episodes if recalled is not None else ())),
         *(each.content for each in (*shown, *older, *working.lines)),
         summary.content if summary is not None else "",
     ]

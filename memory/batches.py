@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from memory.choices import PLACE_REMEMBERS, REMEMBERED
 from memory.credentials import caught_by
 from memory.database import Db
 from memory.dates import zone_in
@@ -94,8 +95,9 @@ class Batch:
         return heard.created_at.astimezone(self.zones.get(heard.author_id, UTC))
 
 
-# The next messages after the checkpoint, and those to be read out of turn; deleted ones are passed over.
-READ_BATCH_SQL: Final = """
+# The next messages after the checkpoint, and those to be read out of turn; those that are deleted, of who is not to be
+# remembered, or from where memory is off are passed over.
+READ_BATCH_SQL: Final = f"""
 WITH fresh AS (
     SELECT message_id FROM chat_messages
     WHERE space_id = $1 AND place_id = $2 AND message_id > $3 AND message_id <= $4
@@ -106,19 +108,21 @@ WITH fresh AS (
     ORDER BY message_id LIMIT $5
 )
 SELECT b.message_id, m.author_id, m.author_kind, m.author_name, coalesce(m.content, '') AS content, m.reply_to_id,
-       m.created_at, m.version_at, m.extras::text AS extras, m.deleted_at IS NOT NULL OR m.author_id IS NULL AS gone,
-       b.again
+       m.created_at, m.version_at, m.extras::text AS extras, b.again,
+       m.deleted_at IS NOT NULL OR m.author_id IS NULL OR NOT {REMEMBERED.format(author="m.author_id")}
+       OR NOT (SELECT {PLACE_REMEMBERS.format(space="$1", place="$2")}) AS gone
 FROM (SELECT message_id, false AS again FROM fresh UNION ALL SELECT message_id, true FROM again) AS b
 LEFT JOIN chat_messages m ON m.space_id = $1 AND m.message_id = b.message_id
 ORDER BY b.message_id
 """
 
 # What was said just before a message, newest first.
-READ_EARLIER_SQL: Final = """
+READ_EARLIER_SQL: Final = f"""
 SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, version_at,
        extras::text AS extras
 FROM chat_messages
 WHERE space_id = $1 AND place_id = $2 AND message_id < $3 AND deleted_at IS NULL AND author_id IS NOT NULL
+  AND {REMEMBERED.format(author="author_id")}
 ORDER BY message_id DESC LIMIT $4
 """
 

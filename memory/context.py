@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import orjson
 
+from memory.choices import READ
 from memory.database import Db
 from memory.ids import MessageId, UserId
 from memory.incoming import AuthorKind
@@ -55,10 +56,11 @@ class WorkingSet:
 
 
 # The newest messages of this place that still stand.
-WORKING_SET_SQL: Final = """
+WORKING_SET_SQL: Final = f"""
 SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
 FROM chat_messages
 WHERE space_id = $1 AND place_id = $2 AND deleted_at IS NULL AND author_id IS NOT NULL
+  AND {READ.format(author="author_id")}
 ORDER BY message_id DESC LIMIT $3
 """
 
@@ -71,11 +73,11 @@ WHERE space_id = $1 AND place_id = $2 AND message_id = $3 AND deleted_at IS NULL
 
 
 # Messages of this place by their ids.
-LINES_SQL: Final = """
+LINES_SQL: Final = f"""
 SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
 FROM chat_messages
 WHERE space_id = $1 AND place_id = $2 AND message_id = ANY($3::bigint[]) AND deleted_at IS NULL
-  AND author_id IS NOT NULL
+  AND author_id IS NOT NULL AND {READ.format(author="author_id")}
 """
 
 # What a thread was opened on: that message has the thread's own id, and stands in the thread's parent, or, in a forum's
@@ -88,7 +90,7 @@ WHERE space_id = $1 AND message_id = $3 AND (place_id = $2 OR message_id = $2) A
 """
 
 # Messages of this place, with what was said just before and after each, older than $4, in their order.
-LINES_BESIDE_SQL: Final = """
+LINES_BESIDE_SQL: Final = f"""
 WITH hit AS (SELECT unnest($3::bigint[]) AS message_id)
 SELECT DISTINCT m.message_id, m.author_id, m.author_kind, m.author_name, m.content, m.reply_to_id, m.created_at,
        m.extras::text AS extras
@@ -101,7 +103,7 @@ FROM hit CROSS JOIN LATERAL (
      WHERE a.space_id = $1 AND a.place_id = $2 AND a.message_id > hit.message_id AND a.deleted_at IS NULL
      ORDER BY a.message_id LIMIT 1)
 ) AS m
-WHERE m.author_id IS NOT NULL AND m.message_id < $4
+WHERE m.author_id IS NOT NULL AND m.message_id < $4 AND {READ.format(author="m.author_id")}
 ORDER BY m.message_id
 """
 

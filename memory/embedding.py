@@ -33,12 +33,12 @@ class Model:
     filled: bool
 
 
-# Whether there is any memory at all.
-ANYTHING_SQL: Final = "SELECT EXISTS (SELECT FROM memory_items)"
+# Whether there is any memory or episode at all.
+ANYTHING_SQL: Final = "SELECT EXISTS (SELECT FROM memory_items) OR EXISTS (SELECT FROM memory_episodes)"
 
 
 async def anything_to_embed(conn: Db) -> bool:
-    """Whether there is any memory, embedded or not."""
+    """Whether there is any memory or episode, embedded or not."""
     return bool(await conn.fetchval(ANYTHING_SQL))
 
 

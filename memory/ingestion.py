@@ -16,6 +16,7 @@ from typing import Final
 
 from memory.batches import BATCH_MESSAGES, Batch
 from memory.checks import Verdict, still_there
+from memory.choices import PLACE_REMEMBERS, REMEMBERED
 from memory.database import Db
 from memory.errors import LeaseGone, MemoryRefused
 from memory.ids import MessageId, PlaceId, SpaceId
@@ -99,10 +100,11 @@ async def claim(conn: Db, *, lease_s: float, quiet_s: float, longest_s: float, s
     )
 
 
-# Which of these messages are there, and at which version.
-VERSIONS_SQL: Final = """
+# Which of these messages are there and may be kept in mind, and at which version.
+VERSIONS_SQL: Final = f"""
 SELECT message_id, version_at FROM chat_messages
 WHERE space_id = $1 AND message_id = ANY($2::bigint[]) AND deleted_at IS NULL AND author_id IS NOT NULL
+  AND {REMEMBERED.format(author="author_id")} AND (SELECT {PLACE_REMEMBERS.format(space="$1", place="$3")})
 """
 
 # Which of these memories are whose, for relations to what was known before.
@@ -130,7 +132,7 @@ async def write(
     """
     known = await _known_ends(conn, batch, verdict)
     await lock_owners(conn, {one.value.owner for one in verdict.memories} | set(known.values()))
-    verdict = still_there(verdict, await _versions(conn, batch.space_id, verdict))
+    verdict = still_there(verdict, await _versions(conn, batch, verdict))
     counts: Counter[str] = Counter({f"refused:{reason}": count for reason, count in verdict.refused.items()})
     ends: dict[str, int] = {str(memory_id): memory_id for memory_id in known}
     for one in verdict.memories:
@@ -156,10 +158,10 @@ async def write(
     return counts
 
 
-async def _versions(conn: Db, space_id: SpaceId, verdict: Verdict) -> Mapping[MessageId, datetime]:
+async def _versions(conn: Db, batch: Batch, verdict: Verdict) -> Mapping[MessageId, datetime]:
     cited = {witness.message_id for one in verdict.memories for witness in one.value.evidence}
     cited |= {witness.message_id for link in verdict.links for witness in link.evidence}
-    rows = await conn.fetch(VERSIONS_SQL, space_id, sorted(cited)) if cited else ()
+    rows = await conn.fetch(VERSIONS_SQL, batch.space_id, sorted(cited), batch.place_id) if cited else ()
     return {MessageId(row["message_id"]): row["version_at"] for row in rows}
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from asyncpg import Record
 
+from memory.choices import PLACE_REMEMBERS, REMEMBERED
 from memory.credentials import caught_by
 from memory.database import Db
 from memory.errors import MemoryRefused
@@ -90,11 +91,29 @@ class Forgotten:
     content: str
 
 
+# Whether the author may be kept in mind, and whether memory is on in the place.
+WILLING_SQL: Final = f"""
+SELECT {REMEMBERED.format(author="$3::bigint")} AS willing, {PLACE_REMEMBERS.format(space="$1", place="$2")} AS is_on
+"""
+
+
+async def _require_willing(conn: Db, author: Author) -> None:
+    """Raises MemoryRefused: opted_out, memory_off."""
+    row = await conn.fetchrow(WILLING_SQL, author.scope.space_id, author.scope.place_id, author.user_id)
+    if row is not None and not row["willing"]:
+        raise MemoryRefused(
+            "opted_out",
+            "They chose not to be remembered, so nothing was stored; `/privacy` changes that.",
+        )
+    if row is not None and not row["is_on"]:
+        raise MemoryRefused("memory_off", "Memory is switched off in this channel, so nothing was stored.")
+
+
 async def remember(conn: Db, author: Author, draft: Draft, *, caps: Caps = DEFAULT_CAPS) -> Remembered:
     """Remember what the author says, inside the caller's transaction.
 
     Raises MemoryRefused: empty, too_long, unknown_kind, unknown_scope, bad_key, bad_importance, secret, not_yours,
-    gone, cap_reached, rate_limited.
+    gone, opted_out, memory_off, cap_reached, rate_limited.
     """
     scope = _allowed_scope(author, draft.scope)
     kind = _known_kind(draft.kind)
@@ -110,6 +129,7 @@ async def remember(conn: Db, author: Author, draft: Draft, *, caps: Caps = DEFAU
     place = author.scope
     owner = owner_of(scope, place.space_id, place.place_id, author.user_id)
     await lock_owners(conn, [owner])
+    await _require_willing(conn, author)
     evidence = await _witness(conn, author)
     value = Value(
         owner=owner,

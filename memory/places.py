@@ -20,6 +20,7 @@ from memory.audience import (
     reading_rule,
     write_overwrites,
 )
+from memory.choices import PLACE_REMEMBERS
 from memory.database import BORROW_S, Db, Pool
 from memory.ids import PlaceId, SpaceId
 from memory.incoming import (
@@ -303,18 +304,25 @@ def _audiences(
 
 
 # Where what may show in the place $2 of the space $1 was said: in it, and wherever everybody who can read it could have
-# read too, as things stand now. For the WITH of a statement that reads what was said.
-SHOWN_PLACES: Final = """
+# read too, as things stand now; nothing where memory is off, and nothing from there. For the WITH of a statement that
+# reads what was said.
+SHOWN_PLACES: Final = f"""
 shown_places AS MATERIALIZED (
-    SELECT $2::bigint AS place_id
-    UNION
-    SELECT origin.place_id
-    FROM places here
-    JOIN audience_guilds g ON g.space_id = here.space_id AND g.computed = g.version AND g.confirmed
-    JOIN audience_flow flow ON flow.space_id = here.space_id AND flow.into_class = here.class_id
-    JOIN places origin ON origin.space_id = here.space_id AND origin.class_id = flow.from_class
-        AND NOT origin.own_only
-    WHERE here.space_id = $1 AND here.place_id = $2
+    SELECT s.place_id FROM (
+        SELECT $2::bigint AS place_id
+        UNION
+        SELECT origin.place_id
+        FROM places here
+        JOIN audience_guilds g ON g.space_id = here.space_id AND g.computed = g.version AND g.confirmed
+        JOIN audience_flow flow ON flow.space_id = here.space_id AND flow.into_class = here.class_id
+        JOIN places origin ON origin.space_id = here.space_id AND origin.class_id = flow.from_class
+            AND NOT origin.own_only
+        WHERE here.space_id = $1 AND here.place_id = $2
+    ) AS s
+    WHERE CASE WHEN (SELECT EXISTS (SELECT FROM guild_settings WHERE space_id = $1 AND name = 'memory'))
+               THEN (SELECT {PLACE_REMEMBERS.format(space="$1", place="$2")})
+                    AND {PLACE_REMEMBERS.format(space="$1", place="s.place_id")}
+               ELSE true END
 )
 """
 

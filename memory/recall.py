@@ -8,6 +8,7 @@ what they can in the same scope, and the ledger says so (I9).
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,11 +18,14 @@ import orjson
 
 from memory.candidates import ANYTHING, Around, Looked, Query, ScanMode, Wanted, find, look_around
 from memory.candidates import Pool as Found
+from memory.choices import place_remembers
 from memory.database import BORROW_S, Borrowed, Connection, Pool
 from memory.embedding import literal
+from memory.episode_recall import EPISODES_REFERENCED_SQL, Episode, Episodes, note_episodes, recall_episodes
+from memory.episode_recall import NONE as NO_EPISODES
 from memory.errors import ModelTrouble, RecallRefused
 from memory.hops import Hop, hops_from
-from memory.ids import RunId, UserId
+from memory.ids import MessageId, RunId, UserId
 from memory.places import SHOWN_PLACES
 from memory.ports import Embedder
 from memory.questions import QUESTION_CHARS, Read, read, words_of
@@ -41,7 +45,8 @@ Mode = Literal["hybrid", "keyword_fallback", "none"]
 class Asking:
     """Who asks what, where. Made from the event, never from what a model says (I6), but for `text` of a search.
 
-    `about`: what the conversation was about, for a message that is vague. `shown`: texts that the model sees anyway.
+    `about`: what the conversation was about, for a message that is vague. `shown`: texts that the model sees anyway, of
+    the messages `shown_ids`.
     A `search` was asked for in so many words: whatever it says is looked for. `most`: items, if not as many as usual.
     """
 
@@ -50,6 +55,7 @@ class Asking:
     text: str
     about: str = ""
     shown: Sequence[str] = ()
+    shown_ids: Collection[MessageId] = ()
     wanted: Wanted = ANYTHING
     run_id: RunId | None = None
     cause: Literal["answer", "search"] = "answer"
@@ -69,6 +75,7 @@ class Recalled:
     considered: int
     left_out: Mapping[LeftOut, int]
     underfilled: bool
+    episodes: tuple[Episode, ...] = ()
 
 
 class Recall:
@@ -96,6 +103,8 @@ class Recall:
         is embedded; what an answer looks for by itself is shortened."""
         if asking.cause == "search":
             require_query(asking.text)
+        if not await place_remembers(self._pool, asking.scope.space_id, asking.scope.place_id):
+            return await self._note(asking, _Made("none", "memory_off"))
         now = datetime.now(UTC)
         question = read(asking.text, now, about=asking.about)
         if question.sort == "small_talk" and asking.cause == "answer":
@@ -157,11 +166,14 @@ class Recall:
             ranked = _with_hops(ranked, hops)
             best = pool_of(ranked, limits)
             alike = await _alike(conn, asking.scope, best, around.model_id if query else None)
+            episodes = await recall_episodes(
+                conn, asking.scope, looked, query, bearings, floors, shown_ids=asking.shown_ids
+            )
         seen = {each.candidate.memory_id for each in best if is_shown(each.candidate.content, asking.shown)}
         selected = select(ranked, seen, alike, self._floors, limits)
         made = _Made(
             "hybrid" if query else "keyword_fallback",
-            trouble if ranked or trouble else "nothing_relevant" if found.candidates else "nothing_found",
+            trouble or _why_empty(ranked or episodes.chosen, found.candidates or episodes.considered),
             found,
             selected,
             {
@@ -170,6 +182,7 @@ class Recall:
                 if each.candidate.memory_id in hops
             },
             len(selected.chosen) < limits.items,
+            episodes,
         )
         if self._uses is not None and query is not None:
             self._uses.note(
@@ -183,7 +196,8 @@ class Recall:
 
     async def _note(self, asking: Asking, made: "_Made") -> Recalled:
         items = made.selected.chosen if made.selected else ()
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
+        scored, considered = made.mode != "keyword_fallback", made.considered
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             recall_id = await conn.fetchval(
                 NOTE_RECALL_SQL,
                 asking.scope.space_id,
@@ -195,17 +209,19 @@ class Recall:
                 made.why,
                 made.found.scan if made.found else "off",
                 made.found.scan_why if made.found else None,
-                len(made.found.candidates) if made.found else 0,
-                orjson.dumps(dict(made.selected.left_out)).decode() if made.selected else "{}",
-                made.selected.saved_tokens if made.selected else 0,
+                considered,
+                orjson.dumps(made.left_out).decode(),
+                made.saved_tokens,
                 made.underfilled,
                 [each.candidate.memory_id for each in items],
                 [each.candidate.version for each in items],
                 [each.reason for each in items],
-                [None if made.mode == "keyword_fallback" else each.score for each in items],
-                [None if made.mode == "keyword_fallback" else each.candidate.cosine for each in items],
+                [each.score if scored else None for each in items],
+                [each.candidate.cosine if scored else None for each in items],
                 [tokens_of(each) for each in items],
+                len(items) + len(made.episodes.chosen),
             )
+            await note_episodes(conn, asking.scope, recall_id, made.episodes.chosen, after=len(items), scored=scored)
         return Recalled(
             recall_id,
             items,
@@ -213,9 +229,10 @@ class Recall:
             made.mode,
             made.why,
             made.found.scan if made.found else "off",
-            len(made.found.candidates) if made.found else 0,
-            made.selected.left_out if made.selected else {},
+            considered,
+            made.left_out,
             made.underfilled,
+            made.episodes.chosen,
         )
 
 
@@ -227,6 +244,23 @@ class _Made:
     selected: Selected | None = None
     hops: Mapping[int, Hop] | None = None
     underfilled: bool = True
+    episodes: Episodes = NO_EPISODES
+
+    @property
+    def considered(self) -> int:
+        return (len(self.found.candidates) if self.found else 0) + self.episodes.considered
+
+    @property
+    def left_out(self) -> Mapping[LeftOut, int]:
+        return dict(Counter(self.selected.left_out if self.selected else {}) + Counter(self.episodes.left_out))
+
+    @property
+    def saved_tokens(self) -> int:
+        return (self.selected.saved_tokens if self.selected else 0) + self.episodes.saved_tokens
+
+
+def _why_empty(chosen: Sequence[object], considered: object) -> str | None:
+    return None if chosen else "nothing_relevant" if considered else "nothing_found"
 
 
 def require_query(text: str) -> None:
@@ -287,7 +321,7 @@ NOTE_RECALL_SQL: Final = """
 WITH noted AS (
     INSERT INTO recalls (space_id, place_id, asker_id, run_id, cause, mode, why, iterative_scan, scan_why, considered,
                          selected, left_out, saved_tokens, underfilled)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, cardinality($14::bigint[]), $11::jsonb, $12, $13)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $20, $11::jsonb, $12, $13)
     RETURNING recall_id, space_id
 ), items AS (
     INSERT INTO recall_items (recall_id, rank, space_id, memory_id, version, reason, score, cosine, tokens)
@@ -319,6 +353,15 @@ WHERE i.recall_id IN (SELECT recall_id FROM recalls WHERE space_id = $1 AND plac
 """
 
 
-async def note_references(conn: Borrowed | Connection, scope: Scope, run_id: RunId, memory_ids: Sequence[int]) -> None:
-    """Record which memories an answer cited. It never feeds the order."""
-    await fetch_scoped(conn, REFERENCED_SQL, scope, run_id, list(memory_ids))
+async def note_references(
+    conn: Borrowed | Connection,
+    scope: Scope,
+    run_id: RunId,
+    memory_ids: Sequence[int],
+    episode_ids: Sequence[int] = (),
+) -> None:
+    """Record which memories and episodes an answer cited. It never feeds the order."""
+    if memory_ids:
+        await fetch_scoped(conn, REFERENCED_SQL, scope, run_id, list(memory_ids))
+    if episode_ids:
+        await fetch_scoped(conn, EPISODES_REFERENCED_SQL, scope, run_id, list(episode_ids))

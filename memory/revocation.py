@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.database import Db
+from memory.episodes import take_back_episodes
 from memory.errors import LeaseGone
 from memory.ids import MessageId, SpaceId
 from memory.ingestion import Claim
@@ -148,6 +149,7 @@ async def take_back(conn: Db, claimed: Claim) -> TakenBack:
     await lock_owners(conn, [Owner(space_id, row["scope"], row["owner_id"]) for row in owners])
     ended = await _end_memories(conn, space_id, messages)
     links = await _end_links(conn, space_id, messages)
+    await take_back_episodes(conn, space_id, messages)
     await conn.execute(ASK_AGAIN_SQL, space_id, messages, ended)
     await conn.execute(DROP_PARKED_SQL, space_id, messages)
     await conn.execute(DROP_CHANGES_SQL, [row["revocation_id"] for row in rows])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from memory.choices import READ
 from memory.database import Db
 from memory.ids import MessageId, UserId
 from memory.scope import Scope, fetch_scoped
@@ -81,6 +82,7 @@ WITH said AS MATERIALIZED (
                 THEN words END AS words
     FROM chat_messages
     WHERE space_id = $1 AND place_id = $2 AND message_id < $4 AND deleted_at IS NULL AND author_id IS NOT NULL
+      AND {READ.format(author="author_id")}
     ORDER BY message_id DESC
     LIMIT $7
 ), near AS MATERIALIZED (
@@ -92,7 +94,7 @@ WITH said AS MATERIALIZED (
     SELECT message_id, words
     FROM chat_messages
     WHERE space_id = $1 AND place_id = $2 AND message_id < (SELECT min(message_id) FROM newest)
-      AND deleted_at IS NULL AND author_id IS NOT NULL
+      AND deleted_at IS NULL AND author_id IS NOT NULL AND {READ.format(author="author_id")}
       AND words @@ (
           SELECT string_agg(operand, ' | ')::tsquery FROM asked
           WHERE NOT filler AND lexeme NOT IN (SELECT lexeme FROM common) AND (SELECT count(*) FROM newest) >= $7
@@ -140,6 +142,7 @@ WITH said AS MATERIALIZED (
     SELECT message_id, lower(content) AS plain
     FROM chat_messages
     WHERE space_id = $1 AND place_id = $2 AND message_id < $4 AND deleted_at IS NULL AND author_id IS NOT NULL
+      AND {READ.format(author="author_id")}
     ORDER BY message_id DESC
     LIMIT $6
 ), near AS MATERIALIZED (
@@ -150,7 +153,7 @@ WITH said AS MATERIALIZED (
     SELECT message_id, lower(content) AS plain
     FROM chat_messages
     WHERE space_id = $1 AND place_id = $2 AND message_id < (SELECT min(message_id) FROM newest)
-      AND deleted_at IS NULL AND author_id IS NOT NULL
+      AND deleted_at IS NULL AND author_id IS NOT NULL AND {READ.format(author="author_id")}
       AND lower(content) LIKE ANY ((
           SELECT array_agg(pattern) FROM asked
           WHERE NOT filler AND piece NOT IN (SELECT piece FROM common) AND (SELECT count(*) FROM newest) >= $6

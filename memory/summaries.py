@@ -11,6 +11,7 @@ from typing import Final
 import orjson
 
 from memory.batches import WITHHELD
+from memory.choices import PLACE_REMEMBERS, REMEMBERED
 from memory.credentials import caught_by
 from memory.database import Db
 from memory.errors import QuestionRefused
@@ -42,9 +43,10 @@ class Summary:
 
 
 # The place's summary, unless something that it may hold is gone.
-READ_SUMMARY_SQL: Final = """
+READ_SUMMARY_SQL: Final = f"""
 SELECT content, through_id, written_at FROM conversation_summaries
 WHERE space_id = $1 AND place_id = $2 AND stale_at IS NULL AND content <> '' AND written_at IS NOT NULL
+  AND {PLACE_REMEMBERS.format(space="$1", place="$2")}
 """
 
 
@@ -130,7 +132,7 @@ class Stretch:
 
 
 # The next messages for a summary; what somebody had forgotten is left out, and what is older than the newest $6 too.
-READ_STRETCH_SQL: Final = """
+READ_STRETCH_SQL: Final = f"""
 SELECT m.message_id, m.author_kind, m.author_name, m.content, m.created_at
 FROM chat_messages m
 WHERE m.space_id = $1 AND m.place_id = $2 AND m.message_id > $3 AND m.message_id <= $4
@@ -138,7 +140,8 @@ WHERE m.space_id = $1 AND m.place_id = $2 AND m.message_id > $3 AND m.message_id
       SELECT o.message_id FROM chat_messages o
       WHERE o.space_id = $1 AND o.place_id = $2 AND o.message_id <= $4
       ORDER BY o.message_id DESC OFFSET $6 LIMIT 1), 0)
-  AND m.deleted_at IS NULL AND m.author_id IS NOT NULL
+  AND m.deleted_at IS NULL AND m.author_id IS NOT NULL AND {REMEMBERED.format(author="m.author_id")}
+  AND (SELECT {PLACE_REMEMBERS.format(space="$1", place="$2")})
   AND NOT EXISTS (
       SELECT FROM memory_evidence e JOIN memory_items i USING (memory_id)
       WHERE e.space_id = m.space_id AND e.message_id = m.message_id AND e.read_version = m.version_at

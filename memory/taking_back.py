@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from memory.database import Db
+from memory.episodes import forget_episodes_with
 from memory.ids import UserId
 from memory.tombstones import hide_summaries
 from memory.values import KEEP_REVISION_SQL
@@ -65,6 +66,8 @@ async def end_items(conn: Db, memory_ids: Sequence[int], *, state: Ended, by_id:
     links = [row["link_id"] for row in await conn.fetch(LINKS_OF_SQL, ids)]
     await end_links(conn, links, state=state)
     await hide_summaries(conn, ids)
+    if state == "forgotten":
+        await forget_episodes_with(conn, ids)
 
 
 async def end_links(conn: Db, link_ids: Sequence[int], *, state: Ended) -> None:

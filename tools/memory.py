@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from memory.candidates import Span, Wanted
 from memory.database import is_passing
+from memory.episode_recall import Episode
 from memory.errors import RecallRefused
 from memory.former import FormerValue, former_values
 from memory.ids import MessageId, UserId, time_snowflake
@@ -130,6 +131,8 @@ async def _remembered(context: TurnContext, arguments: SearchArguments, span: Sp
     former = await former_values(context.db, context.scope, context.author_id, asked)
     memories = [_memory(each, former.get(each.candidate.memory_id, ())) for each in recalled.items]
     made: dict[str, object] = {"memories": memories, "memories_how": recalled.mode}
+    if recalled.episodes:
+        made["episodes"] = [_episode(each) for each in recalled.episodes]
     if recalled.why is not None:
         made["memories_why"] = recalled.why
     return made
@@ -154,6 +157,17 @@ def _memory(each: Ranked, former: Sequence[FormerValue]) -> dict[str, object]:
             for value in former
         ]
     return memory
+
+
+def _episode(each: Episode) -> dict[str, object]:
+    return {
+        "episode_id": str(each.episode_id),
+        "asked_by": quoted(each.asker_name, limit=_NAME_CHARS),
+        "asked_by_id": str(each.asker_id),
+        "on": each.said_at.strftime("%Y-%m-%d"),
+        "asked": quoted(each.question, limit=_TEXT_CHARS),
+        "you_answered": quoted(each.answer, limit=_TEXT_CHARS),
+    }
 
 
 def _span(arguments: SearchArguments) -> Span | None:

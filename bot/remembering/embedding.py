@@ -10,6 +10,7 @@ import structlog
 from bot.crash import crash_point
 from bot.metrics import EMBEDDED
 from bot.remembering.courtesy import Courtesy
+from bot.remembering.episodes import EpisodeEmbedding
 from bot.remembering.ledger import Ledger
 from bot.remembering.pace import Pace
 from memory import embedding
@@ -48,6 +49,7 @@ class Embedding:
         self._batch = batch
         self._pace = pace
         self._courtesy = courtesy or Courtesy()
+        self._episodes = EpisodeEmbedding(pool, embedder, ledger, batch=batch, pace=pace)
         self._model: Model | None = None
         self._after = 0
         self._rested_until = 0.0
@@ -74,7 +76,7 @@ class Embedding:
             if not jobs and not queued:
                 await embedding.drop_former(conn, model)
         if not jobs:
-            return queued
+            return queued or await self._step_episodes(model)
         crash_point("after_embedding_claim")
         try:
             async with asyncio.timeout(self._pace.work_s):
@@ -83,6 +85,12 @@ class Embedding:
             await self._give_back(jobs, None if _is_no_fault(error) else "broken")
             raise
         return True
+
+    async def _step_episodes(self, model: Model) -> bool:
+        pause_s = await self._episodes.step(model)
+        if pause_s:
+            self._rested_until = time.monotonic() + pause_s
+        return pause_s is not None
 
     async def _needed(self) -> bool:
         async with self._pool.acquire(timeout=BORROW_S) as conn:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import asyncpg
@@ -12,7 +13,8 @@ from bot.remembering.embedding import Embedding
 from bot.remembering.embeddings import EndpointEmbeddings
 from bot.remembering.ledger import Ledger
 from bot.remembering.pace import Pace
-from memory.ids import PlaceId, SpaceId, UserId
+from memory.episodes import keep_episode
+from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
 from memory.items import Draft, Target, forget, remember
 from memory.ports import Embedder
 from memory.recall import Asking, Recall, Recalled
@@ -22,6 +24,7 @@ from tests.harness.told import Talk
 
 GUILD = SpaceId(500)
 PLACE = PlaceId(600)
+OWN = 10
 
 
 def scope(place: int = PLACE, space: int = GUILD) -> Scope:
@@ -32,6 +35,15 @@ def scope(place: int = PLACE, space: int = GUILD) -> Scope:
 def contents(recalled: Recalled) -> list[str]:
     """The words of what was recalled, in its order."""
     return [each.candidate.content for each in recalled.items]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question and its answer; `episode_id` is None where they were not kept."""
+
+    episode_id: int | None
+    question: MessageId
+    answer: tuple[MessageId, ...]
 
 
 @dataclass
@@ -56,6 +68,57 @@ class Shelf:
         async with self.pool.acquire() as conn, conn.transaction():
             made = await remember(conn, author, Draft(content, more.pop("kind", "fact"), key, **more))
         return made.memory_id
+
+    async def exchanges(
+        self,
+        user: int,
+        question: str,
+        answer: str | Sequence[str],
+        *,
+        name: str | None = None,
+        at: datetime | None = None,
+        place: int = PLACE,
+        space: int = GUILD,
+    ) -> Exchange:
+        """A member asks and is answered, in as many messages as there are answers; the turn has just ended."""
+        where = scope(place, space)
+        self.said += 1
+        talk = Talk(self.pool, where, _count=self.said)
+        asked = await talk.says(user, question, name=name, at=at)
+        parts = [answer] if isinstance(answer, str) else answer
+        said: list[MessageId] = []
+        for part in parts:
+            self.said += 1
+            talk = Talk(self.pool, where, _count=self.said)
+            said.append(await talk.says(OWN, part, name="Muninn", kind="self", at=at))
+        async with self.pool.acquire() as conn, conn.transaction():
+            turn_id = await conn.fetchval(
+                """INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, outcome, triggered_at,
+                                      started_at)
+                   VALUES ($1, $2, $3, $4, 'answered', 'answer', now(), now()) RETURNING turn_id""",
+                space,
+                place,
+                user,
+                asked,
+            )
+            await conn.execute("INSERT INTO turn_triggers VALUES ($1, $2, $3)", space, asked, turn_id)
+            for number, (part, message_id) in enumerate(zip(parts, said, strict=True)):
+                nonce = f"{turn_id}-{number}"
+                await conn.execute("INSERT INTO turn_parts VALUES ($1, $2, $3, $4)", turn_id, number, part, nonce)
+                await conn.execute(
+                    """INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, turn_id,
+                                                    state, nonce, external_id)
+                       VALUES ($1, $2, $3, 'send_part', $4, '{}', $5, 'applied', $6, $7)""",
+                    space,
+                    place,
+                    asked,
+                    nonce.encode(),
+                    turn_id,
+                    nonce,
+                    message_id,
+                )
+            episode_id = await keep_episode(conn, TurnId(turn_id))
+        return Exchange(episode_id, asked, tuple(said))
 
     async def forgets(self, user: int, memory_id: int) -> None:
         """Its owner has a memory forgotten."""

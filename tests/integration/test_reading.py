@@ -1,12 +1,12 @@
 """Discord read for a turn: both must see it, nothing is of another space, and a refusal tells nothing (I5, I6)."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
 from bot import rest
 from bot.addressing import Identity
-from bot.reading import TurnReads
+from bot.reading import Silent, TurnReads
 from bot.rest import Reads
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
 from memory.scope import Scope
@@ -32,11 +32,16 @@ def guild(discord: Discord) -> Guild:
     return discord.create_guild("Atlas")
 
 
-def turn(reads: Reads, who: Member, place: Channel) -> TurnReads:
+async def nobody(people: Sequence[UserId]) -> frozenset[UserId]:
+    """Nobody of them chose not to be read."""
+    return frozenset()
+
+
+def turn(reads: Reads, who: Member, place: Channel, silent: Silent = nobody) -> TurnReads:
     """A turn of somebody's in a place."""
     bot = place.world.bot
     scope = Scope(SpaceId(place.id if place.guild is None else place.guild.id), PlaceId(place.id))
-    return TurnReads(reads, scope, UserId(who.id), Identity(place.world.application.id, bot.id))
+    return TurnReads(reads, silent, scope, UserId(who.id), Identity(place.world.application.id, bot.id))
 
 
 async def code(work: object) -> str:
@@ -57,6 +62,20 @@ async def test_a_page_is_in_order_and_knows_whether_there_is_more(guild: Guild, 
     after = await view.read_messages(place_id=PlaceId(hall.id), limit=2, after=MessageId(said[1].id))
     assert ([each.content for each in after.messages], after.more) == (["line 2", "line 3"], True)
     assert (await view.read_messages(place_id=None, limit=100)).more is False
+
+
+async def test_who_chose_not_to_be_read_is_not_read(guild: Guild, reads: Reads) -> None:
+    """Their messages are left out of a page, and are not there when they are asked for by id."""
+    hall, ada, bob = guild.create_channel("hall"), guild.add_member("Ada"), guild.add_member("Bob")
+    await ada.says(hall, "mine")
+    theirs = await bob.says(hall, "not for machines")
+
+    async def bob_alone(people: Sequence[UserId]) -> frozenset[UserId]:
+        return frozenset(people) & {UserId(bob.id)}
+
+    view = turn(reads, ada, hall, bob_alone)
+    assert [each.content for each in (await view.read_messages(place_id=None, limit=5)).messages] == ["mine"]
+    assert await code(view.get_message(MessageId(theirs.id), place_id=None)) == "not_found"
 
 
 async def test_a_message_as_discord_shows_it_now(guild: Guild, reads: Reads, discord: Discord) -> None:

@@ -90,13 +90,14 @@ async def test_an_answer_that_breaks_its_delivery_does_not_hold_its_place_for_ev
 
 
 async def test_an_endless_answer_is_cut_and_blocks_nothing(stage: Stage) -> None:
-    """I10: a model that does not stop talking costs ten messages and no more."""
+    """I10: a model that does not stop talking costs one message with a file of bounded size, and no more."""
     stage.model.script(say("word " * 400_000))
     async with stage.muninn():
         await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
         assert await stage.settled(1, within=20) == ["answered"]
     said = stage.discord.bot_messages()
-    assert len(said) == 10
-    assert "I stopped here" in said[-1].content
+    assert len(said) == 1
+    assert "My whole answer is in the file" in said[0].content
+    assert len(said[0].attachments[0].file.content) < 250_000
     stored = await stage.pool.fetchval("SELECT max(length(reply::text)) FROM agent_steps")
     assert stored < 200_000

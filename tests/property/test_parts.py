@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.parts import MOST_CHARACTERS, is_blank, split
+from bot.speech.parts import MOST_CHARACTERS, is_blank, split
 
 BITS = st.sampled_from(
     [
@@ -27,7 +27,7 @@ BITS = st.sampled_from(
 )
 TEXTS = st.one_of(st.lists(BITS, max_size=80).map("".join), st.text(max_size=500))
 LIMITS = st.sampled_from([40, 100, 199, 2000])
-FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n`]*)$")
+FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n`]*)$")
 
 
 def _open_at_end(part: str) -> str | None:
