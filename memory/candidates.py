@@ -78,7 +78,8 @@ class Looked:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A memory that may be recalled. `cosine` is None without a vector, `words` its BM25 weight (0: no word matched),
-    `terms` the share of the question's words, by rarity, that it has. `found`: by an arm, and not only beside one."""
+    `terms` the share of the question's words, by rarity, that it has. `found`: by an arm, and not only beside one, and
+    then `before_ids` and `after_ids` are what was said beside it, the nearest first."""
 
     memory_id: int
     version: int
@@ -100,8 +101,8 @@ class Candidate:
     cosine: float | None
     words: float
     terms: float
-    before_id: int | None
-    after_id: int | None
+    before_ids: Sequence[int]
+    after_ids: Sequence[int]
     found: bool
 
 
@@ -203,37 +204,42 @@ by_vector AS MATERIALIZED (
     ORDER BY v.embedding::halfvec(SIZE) <=> $15::halfvec(SIZE) LIMIT $16
 )"""
 
-_BESIDE = """(
+BESIDE: Final = 2
+"""How far what was said before and after a memory belongs to it."""
+
+_BESIDE = """ARRAY(
         SELECT n.memory_id FROM memory_items n
         WHERE n.space_id = $1 AND n.place_id = i.place_id AND n.state = 'active' AND {bounds} AND {ours}
-        ORDER BY n.said_id {way}, n.memory_id {way} LIMIT 1)"""
+        ORDER BY n.said_id {way}, n.memory_id {way} LIMIT {beside})"""
 _BEFORE = _BESIDE.format(
     bounds=f"""(n.said_id, n.memory_id) < (i.said_id, i.memory_id)
           AND n.said_id >= i.said_id - ({BESIDE_MS}::bigint << 22)""",
     ours=OURS.format(row="n"),
     way="DESC",
+    beside=BESIDE,
 )
 _AFTER = _BESIDE.format(
     bounds=f"""(n.said_id, n.memory_id) > (i.said_id, i.memory_id)
           AND n.said_id <= i.said_id + ({BESIDE_MS}::bigint << 22)""",
     ours=OURS.format(row="n"),
     way="ASC",
+    beside=BESIDE,
 )
 
 _ALL = f"""
 edges AS MATERIALIZED (
-    SELECT p.memory_id, {_BEFORE} AS before_id, {_AFTER} AS after_id
+    SELECT p.memory_id, {_BEFORE} AS before_ids, {_AFTER} AS after_ids
     FROM pool p JOIN memory_items i ON i.memory_id = p.memory_id
 ), together AS (
     SELECT memory_id FROM pool
-    UNION SELECT before_id FROM edges WHERE before_id IS NOT NULL
-    UNION SELECT after_id FROM edges WHERE after_id IS NOT NULL
+    UNION SELECT unnest(before_ids || after_ids) FROM edges
 )
 SELECT l.memory_id, l.version, l.scope, l.owner_id, l.place_id, l.kind, l.key, l.content, l.content_hash, l.author_id,
        l.author_name, l.said_at, l.said_id, l.importance, l.confidence, l.pinned,
        coalesce(CASE WHEN u.used_at < date_trunc('day', now(), 'UTC') THEN u.uses ELSE u.settled END, 0) AS uses,
        COSINE AS cosine, coalesce(h.words, 0) AS words, coalesce(h.terms, 0) AS terms,
-       e.before_id, e.after_id, e.memory_id IS NOT NULL AS found
+       coalesce(e.before_ids, '{{}}') AS before_ids, coalesce(e.after_ids, '{{}}') AS after_ids,
+       e.memory_id IS NOT NULL AS found
 FROM together t
 JOIN live_memories l ON l.memory_id = t.memory_id AND {_SEEN_LIVE}
 LEFT JOIN hits h ON h.memory_id = t.memory_id

@@ -63,7 +63,7 @@ async def hops_from(
         seed = seeds[fields.pop("seed_id")]
         direction, relation = fields.pop("direction"), fields.pop("relation")
         sure = fields.pop("link_confidence")
-        end = Candidate(**fields, uses=0, cosine=None, words=0.0, terms=0.0, before_id=None, after_id=None, found=False)
+        end = Candidate(**fields, uses=0, cosine=None, words=0.0, terms=0.0, before_ids=(), after_ids=(), found=False)
         score = seed.score * CARRIED * sure
         if end.memory_id not in known and end.memory_id not in hops:
             reached = Ranked(end, score, score, "unscored")

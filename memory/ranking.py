@@ -1,16 +1,17 @@
 """What of the candidates is relevant, and in which order: one deterministic sum, measured on conversations.
 
-    relevance = cosine (from the worst to the best of the question) + words (against the best of the question)
-              + a share of what was said just before and after + a bonus for an author whom the question names
-              + a bonus for the span of time that the question names
-    score     = relevance x bounded factors: importance, confidence, pin, recency, use
+    own       = cosine (from the worst to the best of the question) + words (against the best of the question)
+              + a bonus for an author whom the question names + a bonus for the span of time that it names
+    relevance = own + a share of what was said just before and after, more of a question that it may answer
+    score     = relevance x bounded factors: substance, importance, confidence, pin, recency, use
 
 Equal weights of ranks were measured worse than words alone; sums of normalised scores better than either. The factors
-together move a score by less than a fifth, so that nothing irrelevant passes what is relevant. Recency counts UTC days,
+are bounded, so that nothing irrelevant passes what is relevant. Recency counts UTC days,
 and use is as of the day's beginning: the same rows and question give the same order all day.
 """
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -25,12 +26,17 @@ Reason = Literal["semantic", "keyword", "both", "keyword_fallback", "unscored"]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Of the parts of the sum, against words = 1. Chosen on LoCoMo's dev conversations (see docs/how-to)."""
+    """Of the parts of the sum, against words = 1. Chosen on LoCoMo's dev conversations (see docs/how-to).
 
-    cosine: float = 1.0
-    before: float = 0.25
-    after: float = 0.25
-    author: float = 0.4
+    `bend`: the power of the share of words; above 1, a few of many words are worth less than their share. `beside`: of
+    each that was said within two before and after; `asked`: besides, of a question for what was said right after it.
+    """
+
+    cosine: float = 0.85
+    bend: float = 1.3
+    beside: float = 0.25
+    asked: float = 0.4
+    author: float = 0.6
     span: float = 0.4
 
 
@@ -52,7 +58,7 @@ class Floors:
 
 
 # Measured for the embedded model: strangers have 0.72 to 0.84, small talk up to 0.84, answers mostly 0.84 to 0.9.
-E5_FLOORS: Final = Floors(alone=0.845, low=0.8, used=0.845)
+E5_FLOORS: Final = Floors(alone=0.845, low=0.8, copy=0.985, used=0.845)
 HOSTED_FLOORS: Final = Floors(alone=0.42, low=0.25)
 
 
@@ -127,17 +133,21 @@ def _within(each: Candidate, span: Span | None) -> bool:
     return span is not None and span.since <= each.said_id < span.until
 
 
+_NEAREST: Final = 60
+"""Of the cosines of a question's candidates so many are told apart; whatever is further away counts as far."""
+
+
 def _own_scores(candidates: Sequence[Candidate], bearings: Bearings, weights: Weights) -> Mapping[int, float]:
     found = sorted((each.cosine for each in candidates if each.cosine is not None and each.found), reverse=True)
     best = found[0] if found else 1.0
-    worst = found[-1] if len(found) > 1 else best - 0.1
+    worst = found[:_NEAREST][-1] if len(found) > 1 else best - 0.1
     most = max((each.words for each in candidates), default=0.0) or 1.0
 
     def own(each: Candidate) -> float:
         cosine = 0.0 if each.cosine is None else max(each.cosine - worst, 0.0) / max(best - worst, 1e-6)
         return (
             weights.cosine * cosine
-            + each.words / most
+            + (each.words / most) ** weights.bend
             + (weights.author if each.author_id in bearings.authors else 0.0)
             + (weights.span if _within(each, bearings.span) else 0.0)
         )
@@ -145,26 +155,29 @@ def _own_scores(candidates: Sequence[Candidate], bearings: Bearings, weights: We
     return {each.memory_id: own(each) for each in candidates}
 
 
-def _pairs(candidates: Iterable[Candidate]) -> set[tuple[int, int]]:
-    """(earlier, later) of those that were said beside each other."""
-    pairs: set[tuple[int, int]] = set()
+def _pairs(candidates: Iterable[Candidate]) -> set[tuple[int, int, bool]]:
+    """(earlier, later, whether nothing lies between) of those that were said beside each other."""
+    pairs: set[tuple[int, int, bool]] = set()
     for each in candidates:
-        if each.before_id is not None:
-            pairs.add((each.before_id, each.memory_id))
-        if each.after_id is not None:
-            pairs.add((each.memory_id, each.after_id))
+        pairs.update((before, each.memory_id, n == 0) for n, before in enumerate(each.before_ids))
+        pairs.update((each.memory_id, after, n == 0) for n, after in enumerate(each.after_ids))
     return pairs
+
+
+_ASKS: Final = re.compile(r"[?\uff1f\u061f]\s*(?:\[[^\]]*\]\s*)?$")
+"""Ends as a question, before what an attachment may have been said to show."""
 
 
 def _with_neighbours(
     candidates: Sequence[Candidate], own: Mapping[int, float], weights: Weights
 ) -> Mapping[int, float]:
     total = dict(own)
-    for earlier, later in sorted(_pairs(candidates)):
+    asking = {each.memory_id for each in candidates if _ASKS.search(each.content)}
+    for earlier, later, next_to in sorted(_pairs(candidates)):
         # One of the two may have lost its evidence: it says nothing for the other.
         if earlier in own and later in own:
-            total[later] += weights.before * own[earlier]
-            total[earlier] += weights.after * own[later]
+            total[later] += own[earlier] * (weights.beside + (weights.asked if next_to and earlier in asking else 0.0))
+            total[earlier] += own[later] * weights.beside
     return total
 
 
@@ -172,17 +185,25 @@ def _beside_relevant(candidates: Sequence[Candidate], bearings: Bearings, floors
     answering = {each.memory_id for each in candidates if _answers(each, bearings, floors)}
     return {
         other
-        for earlier, later in _pairs(candidates)
+        for earlier, later, _ in _pairs(candidates)
         for one, other in ((earlier, later), (later, earlier))
         if one in answering
     }
 
 
+SUBSTANCE_BYTES: Final = 150
+"""From here on a memory has as much to say as any."""
+
+
 def factor(each: Candidate, today: date) -> float:
-    """What importance, confidence, pin, recency and use make of a score: between 0.9 and 1.15."""
+    """What substance, importance, confidence, pin, recency and use make of a score: between 0.9 and 1.45.
+
+    Substance: a word or two answer less often than a sentence, even where they match better.
+    """
     days = max((today - each.said_at.date()).days, 0)
     return (
         1.0
+        + 0.3 * min(len(each.content.encode()) / SUBSTANCE_BYTES, 1.0)
         + 0.08 * (each.importance - 0.5)
         + 0.06 * (each.confidence - 0.8)
         + (0.05 if each.pinned else 0.0)
