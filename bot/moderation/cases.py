@@ -188,7 +188,6 @@ WITH settled AS (
     FROM settled s JOIN mod_cases o ON o.space_id = s.space_id AND o.object_id = s.object_id
     WHERE t.case_id = o.case_id AND t.closed_at IS NULL AND o.case_id <> s.case_id AND s.state = 'done'
       AND o.deed = ANY($8::text[]) AND o.asked ->> 'role_id' IS NOT DISTINCT FROM s.role_id
-      AND o.case_id IS DISTINCT FROM s.undoes
 )
 SELECT case_id FROM settled
 """

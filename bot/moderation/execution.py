@@ -7,6 +7,7 @@ Every step can be cut off and gone on with: what was done is found by its case a
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Final
 
 import structlog
@@ -25,7 +26,7 @@ from bot.reporting import refused_by_discord
 from bot.rest import Reads
 from bot.writes import Change, Outcome, Writes
 from memory.database import BORROW_S, Pool
-from memory.ids import PlaceId
+from memory.ids import PlaceId, snowflake_time
 
 log = structlog.get_logger(__name__)
 
@@ -123,10 +124,12 @@ class Execution:
         reason = wording.audit_reason(case.requester_name, case.requester_id, case.case_no or 0, order.reason)
         if order.deed == "purge":
             return await self._purge(case, order, reason, lease_no)
-        change = requests.change_of(order, case.object_id, at, case.space_id, reason=reason)
-        if change is None:
-            return End("done", "done", "")
-        outcome = await self._under_receipt(case, change, {"object_id": str(case.object_id)}, lease_no)
+        outcome = Outcome("applied", 0)
+        for step, change in enumerate(requests.changes_of(order, case.object_id, at, case.space_id, reason=reason)):
+            args = {"object_id": str(case.object_id), "step": step}
+            outcome = await self._under_receipt(case, change, args, lease_no)
+            if outcome.state != "applied":
+                break
         match outcome.state:
             case "applied":
                 held = order.seconds if order.declared.span is not None and order.seconds else None
@@ -148,7 +151,8 @@ class Execution:
             return End("refused", "discord_unavailable", _UNAVAILABLE)
         ids = [each for each in order.messages if each in there]
         states = set[str]()
-        for change, batch in purge.changes(place_id, ids, reason=reason):
+        now = max(datetime.now(UTC), snowflake_time(case.trigger_id))
+        for change, batch in purge.changes(place_id, ids, now, reason=reason):
             args = {"messages": [str(each) for each in batch]}
             states.add((await self._under_receipt(case, change, args, lease_no)).state)
         try:

@@ -24,7 +24,7 @@ from bot.moderation.situation import Situations
 from bot.questions import PREFIX
 from bot.rest import Reads
 from memory.database import BORROW_S, Pool
-from memory.ids import MessageId, PlaceId, TurnId, UserId
+from memory.ids import MessageId, PlaceId, TurnId, UserId, snowflake_time
 from memory.scope import Scope
 from tools.ports import ActionReport
 
@@ -165,9 +165,10 @@ class Office:
             PlaceId(order.place_id or petition.scope.place_id),
             before=petition.trigger_id,
             count=listing.count,
+            now=snowflake_time(petition.trigger_id),
             author_id=listing.author_id,
         )
-        return replace(order, messages=found.ids)
+        return replace(order, messages=found.ids, old=found.old)
 
 
 def _placed(order: Order, scope: Scope) -> Order:

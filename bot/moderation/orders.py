@@ -22,8 +22,9 @@ class Order:
 
     `users`: whom it meets, in the order in which they were named. `place_id`: the channel or thread that it meets.
     `seconds`: how long it holds, or the slow mode; `delete_s`: how far back a ban deletes messages. `messages`: those
-    that a purge deletes. `name` is a nickname, or a channel's; `topic` and `kind` are a channel's. `overwrite`: what
-    @everyone is allowed and denied in the channel again (undoing). `case_id`: the case that it undoes.
+    that a purge deletes, the `old` of which go one by one. `name` is a nickname, or a channel's; `topic` and `kind` are
+    a channel's. `overwrite`: what @everyone is allowed and denied in the channel again (undoing). `case_id`: the case
+    that it undoes.
     """
 
     deed: DeedName
@@ -34,6 +35,7 @@ class Order:
     clamped: bool = False
     delete_s: int = 0
     messages: tuple[int, ...] = ()
+    old: int = 0
     name: str | None = None
     topic: str | None = None
     kind: int | None = None

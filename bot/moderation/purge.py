@@ -5,7 +5,7 @@ Discord deletes 2 to 100 at once, none older than 14 days: https://discord.com/d
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from discord.http import Route
@@ -32,7 +32,7 @@ class Found:
 
 
 async def find(
-    reads: Reads, place_id: PlaceId, *, before: MessageId, count: int, author_id: int | None = None
+    reads: Reads, place_id: PlaceId, *, before: MessageId, count: int, now: datetime, author_id: int | None = None
 ) -> Found:
     """The last `count` messages of the place (of that author) before one, without what is pinned.
 
@@ -50,7 +50,7 @@ async def find(
             break
         before = MessageId(snowflake(page[-1]["id"]))
     kept = found[:count]
-    young, old = split(kept)
+    young, old = split(kept, now)
     return Found((*young, *old[:OLD_MOST]), min(len(old), OLD_MOST))
 
 
@@ -75,15 +75,17 @@ async def _page(reads: Reads, place_id: PlaceId, before: MessageId) -> list[Any]
     return parsed(lambda data: sorted(listed(data), key=lambda each: -snowflake(each["id"])), body)
 
 
-def split(ids: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Those that Discord deletes together, and those that are too old for it."""
-    edge = time_snowflake(datetime.now(UTC) - timedelta(seconds=BULK_S))
+def split(ids: Sequence[int], now: datetime) -> tuple[list[int], list[int]]:
+    """Those that Discord deletes together, and those that are too old for it. `now` is best taken from Discord."""
+    edge = time_snowflake(now - timedelta(seconds=BULK_S))
     return [each for each in ids if each > edge], [each for each in ids if each <= edge]
 
 
-def changes(place_id: PlaceId, ids: Sequence[int], *, reason: str) -> list[tuple[Change, tuple[int, ...]]]:
+def changes(
+    place_id: PlaceId, ids: Sequence[int], now: datetime, *, reason: str
+) -> list[tuple[Change, tuple[int, ...]]]:
     """The requests that delete them, each with what it deletes."""
-    young, old = split(ids)
+    young, old = split(ids, now)
     batches = [young[start : start + PAGE] for start in range(0, len(young), PAGE)]
     singles = [batch for batch in batches if len(batch) == 1] + [[each] for each in old]
     made: list[tuple[Change, tuple[int, ...]]] = []

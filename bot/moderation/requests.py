@@ -17,13 +17,20 @@ from bot.writes import Change
 UNKNOWN_CHANNEL: Final = 10003
 UNKNOWN_MEMBER: Final = 10007
 UNKNOWN_BAN: Final = 10026
-_ROLE: Final = 0
+UNKNOWN_OVERWRITE: Final = 10009
+_ROLE, _MEMBER = 0, 1
 
 
-def change_of(order: Order, object_id: int, at: Situation, guild_id: int, *, reason: str) -> Change | None:
-    """What Discord is asked for; None for a deed that changes nothing there (a warning, a note), or many (a purge)."""
+def changes_of(order: Order, object_id: int, at: Situation, guild_id: int, *, reason: str) -> list[Change]:
+    """What Discord is asked for, in order; nothing for a deed that changes nothing there (a warning, a note)."""
     make = _CHANGES.get(order.deed)
-    return None if make is None else replace(make(order, object_id, at, guild_id), reason=reason)
+    if make is None:
+        return []
+    wanted = make(order, object_id, at, guild_id)
+    beside = _own_voice(order, object_id, at)
+    # Who may not write does not unlock, either: the bot's own voice comes first, and goes last.
+    first = [beside, wanted] if order.deed == "lock" else [wanted, beside]
+    return [replace(each, reason=reason) for each in first if each is not None]
 
 
 def before(order: Order, object_id: int, at: Situation) -> dict[str, object]:
@@ -133,6 +140,24 @@ def _lock(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
     path = "/channels/{channel_id}/permissions/{target_id}"
     route = Route("PUT", path, channel_id=place_id, target_id=guild_id)
     return Change(route, place_id, {"type": _ROLE, "allow": str(allow), "deny": str(deny)})
+
+
+def _own_voice(order: Order, place_id: int, at: Situation) -> Change | None:
+    """The bot's own overwrite in a channel that it locks, so that it can put cards there, and without it again."""
+    place, me = at.place, at.me
+    if order.deed not in ("lock", "unlock") or place is None or me is None or place.is_thread or me.is_administrator:
+        return None
+    voice = SEND & at.mine.value
+    own = next((each for each in place.overwrites if each.target_id == at.own_id), None)
+    path = "/channels/{channel_id}/permissions/{target_id}"
+    if order.deed == "lock":
+        allow, deny = (0, 0) if own is None else (own.allow, own.deny)
+        body = {"type": _MEMBER, "allow": str(allow | voice), "deny": str(deny & ~voice)}
+        return Change(Route("PUT", path, channel_id=place_id, target_id=at.own_id), place_id, body)
+    if own is None or own.deny or own.allow & ~SEND:
+        return None
+    route = Route("DELETE", path, channel_id=place_id, target_id=at.own_id)
+    return Change(route, place_id, done=frozenset({UNKNOWN_OVERWRITE}))
 
 
 def _everyone(place: PlaceFacts) -> tuple[int, int]:

@@ -86,7 +86,8 @@ def details(order: Order, at: Situation | None = None) -> list[str]:
     if order.delete_s:
         lines.append(f"Deletes their messages of the last {spans.said(min(order.delete_s, DELETE_MOST_S))}")
     if order.messages:
-        lines.append(f"Messages: {len(order.messages)}")
+        old = f" ({order.old} of them are older than 14 days, and go one by one)" if order.old else ""
+        lines.append(f"Messages: {len(order.messages)}{old}")
     if order.deed == "nickname":
         lines.append(f"New name: {quoted(order.name)}" if order.name else "New name: none")
     elif order.name is not None:

@@ -27,7 +27,7 @@ WRITES = frozenset({"PUT", "PATCH", "DELETE"})
 class Court:
     """From the bottom: Bob (no role), Mia and Max (Mods), Sam (Seniors), Amy (an administrator), the bot, Chief, Olive.
 
-    Robot is another bot. `colour` is a role that stands under all of them.
+    Robot is another bot. `colour` and `badge` are roles that stand under all of them.
     """
 
     stage: Stage
@@ -44,6 +44,7 @@ class Court:
     mods: Role
     bots: Role
     colour: Role
+    badge: Role
     high: Role
 
     @asynccontextmanager
@@ -118,7 +119,7 @@ def _first(card: Message) -> str:
 def court(stage: Stage) -> Court:
     """The guild, with the bot's role in the middle."""
     guild = stage.guild
-    colour = guild.create_role("Colour")
+    colour, badge = guild.create_role("Colour"), guild.create_role("Badge")
     mods = guild.create_role("Mods", permissions=MODERATES)
     seniors = guild.create_role("Seniors", permissions=MODERATES)
     admins = guild.create_role("Admins", permissions=Permission.ADMINISTRATOR)
@@ -144,5 +145,6 @@ def court(stage: Stage) -> Court:
         mods=mods,
         bots=bots,
         colour=colour,
+        badge=badge,
         high=chiefs,
     )
