@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -24,6 +24,7 @@ from bot.allowance import Forbidden, budget_of, forbidden
 from bot.composing import FAILURES, shape_of, worded
 from bot.crash import crash_point
 from bot.delivery import Delivery
+from bot.events import Dispatch
 from bot.guild_settings import GuildSettingsDoor
 from bot.logs import bind
 from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
@@ -37,7 +38,7 @@ from memory.context import Line, WorkingSet, names_of, working_set
 from memory.database import BORROW_S, Pool
 from memory.ids import RunId
 from memory.places import is_direct
-from memory.recall import Recall, note_references, note_run
+from memory.recall import Recall, Recalled, note_references
 from tools.ports import TurnContext
 from tools.registry import Registry
 
@@ -80,7 +81,9 @@ class Answerer:
         outlook: Outlook,
         ai_events: AiEvents,
         recall: Recall,
+        accept: Callable[[Dispatch], Awaitable[object] | None] | None = None,
     ) -> None:
+        """`accept` is the door of the journal's writer, in a process that has one."""
         self._pool = pool
         self._recall = recall
         self._models = models
@@ -93,7 +96,7 @@ class Answerer:
         self._outlook = outlook
         self._surroundings = Surroundings(outlook.reads, me)
         self._registry = Registry()
-        self._delivery = Delivery(pool, writes, me)
+        self._delivery = Delivery(pool, writes, me, accept)
 
     async def serve(self, turn: Turn) -> None:
         """Bring the turn to its end, from wherever an earlier attempt left it."""
@@ -170,10 +173,9 @@ class Answerer:
             stored = await begin_run(
                 conn, space_id=turn.space_id, turn_id=turn.turn_id, model=model_name, prompt=prompt
             )
-            if beside.recalled is not None:
-                await note_run(conn, turn.scope, beside.recalled.recall_id, RunId(stored.run_id))
         with bind(run_id=stored.run_id):
-            outcome = await self._run(turn, await self._context(turn, trigger), stored, model_name)
+            async with self._noting(beside.recalled, RunId(stored.run_id)):
+                outcome = await self._run(turn, await self._context(turn, trigger), stored, model_name)
         crash_point("after_reply")
         log.info(
             "run.ended",
@@ -185,6 +187,20 @@ class Answerer:
             completion_tokens=outcome.usage.completion_tokens,
         )
         return outcome, stored.run_id
+
+    @contextlib.asynccontextmanager
+    async def _noting(self, recalled: Recalled | None, run_id: RunId) -> AsyncGenerator[None]:
+        """The recall of a run is written down while the model thinks, and stands before an answer is composed."""
+        if recalled is None:
+            yield
+            return
+        task = asyncio.create_task(self._recall.note(recalled, run_id))
+        try:
+            yield
+            await task
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
 
     async def _context(self, turn: Turn, trigger: Line) -> TurnContext:
         """The trusted facts of the turn, and what its tools may use."""

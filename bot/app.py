@@ -265,6 +265,7 @@ def _assemble(
         outlook,
         ai_events,
         remembering.recall,
+        lambda dispatch: ingress.accept(dispatch),
     )
     worker = Worker(
         pool,

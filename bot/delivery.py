@@ -1,21 +1,23 @@
 """Delivery: the parts of a composed answer go out in order, each once, and are journalled as ours (I3, I4)."""
 
+import asyncio
+import contextlib
 import time
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final, Literal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, Literal
 
 import structlog
 
 from bot import receipts, turns
 from bot.addressing import Identity
 from bot.crash import crash_point
-from bot.errors import DeliveryDelayed, TurnLost
+from bot.errors import DeliveryDelayed, EventDropped, TurnLost
 from bot.events import Dispatch, read
+from bot.metrics import RECEIPTS
 from bot.receipts import Intent, claimed_messages, close_unsent, settle
 from bot.turns import Part, Turn
 from bot.writes import Outcome, Outgoing, Writes
-from memory.database import BORROW_S, Borrowed, Pool
+from memory.database import BORROW_S, Pool
 from memory.episodes import keep_episode
 from memory.ids import MessageId
 from memory.journal import write_group
@@ -32,6 +34,9 @@ MOST_ATTEMPTS: Final = 6
 STINT_S: Final = 20.0
 """How long a part is tried in one go: a place that takes no messages must not keep a worker from other places."""
 
+JOURNAL_S: Final = 15.0
+"""How long what was said waits for the journal, before its turn is given back to be recorded later."""
+
 REACT_WITHIN_S: Final = 10.0
 """Less than a tool may take, so that what is not known is recorded, and not cut off."""
 
@@ -39,6 +44,23 @@ REACT_WITHIN_S: Final = 10.0
 # Remember whose answer a message of ours is.
 LINK_ANSWER_SQL: Final = """
 UPDATE chat_messages SET turn_id = $3 WHERE space_id = $1 AND message_id = $2
+"""
+
+# Record that a part is out, whose answer the message is, and what becomes of its turn ($6); nothing comes back where
+# that is no longer ours. The commit need not wait for the disk: lost with a crash of the server, the part is found by
+# its nonce or among our messages, as after a crash of ours between its sending and this record.
+RECORD_PART_SQL: Final = """
+WITH settled AS (
+    UPDATE action_receipts SET state = 'applied', external_id = coalesce($2, external_id), failure = $8,
+                               attempts = attempts + $3, settled_at = now()
+    WHERE receipt_id = $1 AND state IN ('intended', 'unknown') AND set_config('synchronous_commit', 'off', true) = 'off'
+), linked AS (
+    UPDATE chat_messages SET turn_id = $4 WHERE space_id = $7 AND message_id = $2
+)
+UPDATE turns SET state = $6, ended_at = CASE WHEN $6 <> 'delivering' THEN now() END,
+                 lease_until = CASE WHEN $6 = 'delivering' THEN lease_until END
+WHERE turn_id = $4 AND lease_no = $5 AND state IN ('composed', 'delivering')
+RETURNING extract(epoch FROM now() - queued_at)::float8
 """
 
 # What is on record for a part by now, if its turn is still ours.
@@ -51,8 +73,16 @@ WHERE r.receipt_id = $1 AND t.lease_no = $2 AND t.state IN ('composed', 'deliver
 class Delivery:
     """Brings what turns came to into Discord. Raises TurnLost where a turn is no longer ours."""
 
-    def __init__(self, pool: Pool, writes: Writes, me: Identity) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        writes: Writes,
+        me: Identity,
+        accept: Callable[[Dispatch], Awaitable[object] | None] | None = None,
+    ) -> None:
+        """`accept` is the door of the journal's writer, in a process that has one."""
         self._pool = pool
+        self._accept = accept
         self._writes = writes
         self._me = me
 
@@ -147,12 +177,10 @@ class Delivery:
         return outcome
 
     async def _record(self, turn: Turn, part: Part, outcome: Outcome, *, rest: Sequence[Part]) -> bool:
-        """Settle the part's receipt, journal the message, and move the turn on, in one transaction."""
+        """Settle the part's receipt, journal the message, and move the turn on; whether the turn has ended."""
+        if outcome.state == "applied":
+            return await self._out(turn, part, outcome, is_last=not rest)
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            # The message before its receipt: ingress takes them in this order when the gateway echoes the message, and
-            # the other way round the two would deadlock.
-            if outcome.message is not None and outcome.external_id is not None:
-                await self._journal(conn, turn, outcome, outcome.external_id)
             await settle(
                 conn,
                 part.receipt.receipt_id,
@@ -161,32 +189,55 @@ class Delivery:
                 failure=outcome.failure,
                 attempts=outcome.attempts,
             )
-            if outcome.state != "applied":
-                await close_unsent(conn, [each.receipt.receipt_id for each in rest])
-                await turns.end(conn, turn, "cancelled", reason=f"undeliverable:{outcome.failure}")
-                log.warning("turn.undeliverable", turn_id=turn.turn_id, place_id=turn.place_id, failure=outcome.failure)
-                return True
-            if not rest:
-                await turns.end(conn, turn, "failed_told" if turn.outcome == "error" else "answered")
-                await keep_episode(conn, turn.turn_id)
-                return True
-            await turns.delivering(conn, turn)
-            return False
+            await close_unsent(conn, [each.receipt.receipt_id for each in rest])
+            await turns.end(conn, turn, "cancelled", reason=f"undeliverable:{outcome.failure}")
+        log.warning("turn.undeliverable", turn_id=turn.turn_id, place_id=turn.place_id, failure=outcome.failure)
+        return True
 
-    async def _journal(
-        self,
-        conn: Borrowed,
-        turn: Turn,
-        outcome: Outcome,
-        message_id: MessageId,
-    ) -> None:
-        payload = dict(outcome.message or {})
-        if not await is_direct(conn, turn.scope):
+    async def _out(self, turn: Turn, part: Part, outcome: Outcome, *, is_last: bool) -> bool:
+        """A part is out. Raises TurnLost, with the part on record, where the turn is no longer ours."""
+        # The message before its receipt: ingress takes them in this order when the gateway echoes the message, and the
+        # other way round the two would deadlock. A crash in between leaves what an echo leaves.
+        if outcome.message is not None:
+            await self._journal(turn, outcome.message)
+        ended = "failed_told" if turn.outcome == "error" else "answered"
+        state = ended if is_last else "delivering"
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+            seconds = await conn.fetchval(
+                RECORD_PART_SQL,
+                part.receipt.receipt_id,
+                outcome.external_id,
+                outcome.attempts,
+                turn.turn_id,
+                turn.lease_no,
+                state,
+                turn.space_id,
+                outcome.failure,
+            )
+            if seconds is not None and is_last:
+                await keep_episode(conn, turn.turn_id)
+        RECEIPTS.labels("send_part", "applied").inc()
+        if seconds is None:
+            raise TurnLost(turn.turn_id)
+        if is_last:
+            turns.note_end(ended, seconds)
+        return is_last
+
+    async def _journal(self, turn: Turn, message: Mapping[str, Any]) -> None:
+        """Journal what we said, by the writer that takes everything in; by ourselves where that one has no room."""
+        # Its receipt is settled by what the response said, and needs no nonce.
+        payload = {name: value for name, value in message.items() if name != "nonce"}
+        if not await is_direct(self._pool, turn.scope):
             payload.setdefault("guild_id", str(turn.space_id))
-        events = read(Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action"), self._me)
-        # Its receipt is settled in this very transaction, by what the response said.
-        await write_group(conn, [replace(event, nonce=None) for event in events])
-        await conn.execute(LINK_ANSWER_SQL, turn.space_id, message_id, turn.turn_id)
+        dispatch = Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action")
+        acknowledged = self._accept(dispatch) if self._accept is not None else None
+        if acknowledged is not None:
+            with contextlib.suppress(EventDropped):
+                async with asyncio.timeout(JOURNAL_S):
+                    await asyncio.shield(acknowledged)
+                return
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+            await write_group(conn, read(dispatch, self._me))
 
     async def _end(
         self, turn: Turn, state: Literal["answered", "failed_told", "cancelled", "expired"], reason: str | None

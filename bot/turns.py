@@ -261,19 +261,6 @@ async def composed_parts(conn: Db, turn: Turn) -> tuple[Part, ...]:
     )
 
 
-# Some parts are out, others are not.
-DELIVERING_SQL: Final = """
-UPDATE turns SET state = 'delivering' WHERE turn_id = $1 AND lease_no = $2 AND state IN ('composed', 'delivering')
-RETURNING true
-"""
-
-
-async def delivering(conn: Db, turn: Turn) -> None:
-    """Record that the first parts are out. Raises TurnLost."""
-    if await conn.fetchval(DELIVERING_SQL, turn.turn_id, turn.lease_no) is None:
-        raise TurnLost(turn.turn_id)
-
-
 # End a turn, once.
 END_SQL: Final = """
 UPDATE turns SET state = $3, end_reason = coalesce($4, end_reason), ended_at = now(), lease_until = NULL
@@ -288,6 +275,11 @@ async def end(conn: Db, turn: Turn, state: EndState, *, reason: str | None = Non
     seconds = await conn.fetchval(END_SQL, turn.turn_id, turn.lease_no, state, reason, before)
     if seconds is None:
         raise TurnLost(turn.turn_id)
+    note_end(state, seconds)
+
+
+def note_end(state: EndState, seconds: float) -> None:
+    """Count a turn that ended `seconds` after it was queued."""
     TURNS.labels(state).inc()
     TURN_SECONDS.observe(seconds)
 

@@ -64,7 +64,7 @@ class Assembled:
 
 
 async def assemble(pool: Pool, recall: Recall, scope: Scope, asker: UserId, working: WorkingSet) -> Assembled:
-    """Read every section for the working set's trigger, side by side."""
+    """Read every section for the working set's trigger, side by side. What was recalled is still to be noted."""
     request = working.trigger.content if working.trigger is not None else ""
     asking = Asking(
         scope,
@@ -76,7 +76,7 @@ async def assemble(pool: Pool, recall: Recall, scope: Scope, asker: UserId, work
     )
     failed: list[str] = []
     async with asyncio.TaskGroup() as group:
-        recalling = group.create_task(_tried("memory", recall.answer(asking), failed))
+        recalling = group.create_task(_tried("memory", recall.look(asking), failed))
         summing = group.create_task(_tried("summary", _summary(pool, scope), failed))
         opening = group.create_task(_tried("open items", _open_items(pool, scope, asker), failed))
         looking = group.create_task(_tried("older messages", _older(pool, scope, request, working), failed))
@@ -146,7 +146,7 @@ async def _older(pool: Pool, scope: Scope, request: str, working: WorkingSet) ->
     """Messages from before the working set that have most of the request's words, each with its neighbours."""
     wanted = set(content_words(request))
     first = working.lines[0].message_id if working.lines else working.trigger and working.trigger.message_id
-    if len(wanted) < 2 or first is None:
+    if len(wanted) < 2 or first is None or working.whole:
         return ()
     async with pool.acquire(timeout=BORROW_S) as conn:
         found = await search_words(

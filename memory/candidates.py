@@ -276,7 +276,7 @@ class Around:
 
     `members` and `names`: authors of memories that may show here, and the words of the question that name them.
     `model_id` is None where no memory was ever embedded with it. `vectors` counts no further than where the index is
-    the better way; `indexed`: the model's index is whole.
+    the better way; `indexed`: the model's index is whole. `embedded`: there is a vector of a memory or an episode.
     """
 
     members: tuple[UserId, ...]
@@ -284,6 +284,7 @@ class Around:
     model_id: int | None
     vectors: int
     indexed: bool
+    embedded: bool
 
 
 # Members whom memories that may show here call by one of these words, and how many vectors of a model the space has,
@@ -300,7 +301,9 @@ WITH {SHOWN_PLACES}, called AS (
     ) AS i
     WHERE to_tsvector('public.muninn', w.word) <> ''
 )
-SELECT ARRAY(SELECT DISTINCT author_id FROM called ORDER BY author_id) AS members,
+SELECT EXISTS (SELECT FROM memory_vectors v WHERE v.space_id = $1 AND v.model_id = m.model_id)
+       OR EXISTS (SELECT FROM memory_episodes e WHERE e.space_id = $1 AND e.model_id = m.model_id) AS embedded,
+       ARRAY(SELECT DISTINCT author_id FROM called ORDER BY author_id) AS members,
        ARRAY(SELECT DISTINCT word FROM called ORDER BY word) AS names, m.model_id,
        (SELECT count(*) FROM (
             SELECT FROM memory_vectors v WHERE v.space_id = $1 AND v.model_id = m.model_id LIMIT $6) AS c) AS vectors,
@@ -319,7 +322,7 @@ async def look_around(
     rows = await fetch_scoped(conn, AROUND_SQL, scope, list(words), name, dimensions, EXACT_MOST + 1)
     row = rows[0]
     members = tuple(map(UserId, row["members"]))
-    return Around(members, tuple(row["names"]), row["model_id"], row["vectors"], row["indexed"])
+    return Around(members, tuple(row["names"]), row["model_id"], row["vectors"], row["indexed"], row["embedded"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,13 +46,14 @@ class WorkingSet:
     """The trigger, the lines before it (oldest first), and how many recent lines the budget left out.
 
     `trigger` is None if the message is gone: deleted, or never journalled. `starter` is the message that the thread was
-    opened on, where this place is one, or the first one of a forum's post.
+    opened on, where this place is one, or the first one of a forum's post. `whole`: there is nothing else in the place.
     """
 
     trigger: Line | None
     lines: tuple[Line, ...]
     left_out: int
     starter: Line | None = None
+    whole: bool = False
 
 
 # The newest messages of this place that still stand.
@@ -143,7 +144,8 @@ async def working_set(
     kept.reverse()
     answered = await _answered(db, scope, trigger, kept)
     shown = (*answered, *kept)
-    return WorkingSet(trigger, shown, left_out, await _starter(db, scope, trigger, shown))
+    whole = len(rows) <= most_messages and not left_out
+    return WorkingSet(trigger, shown, left_out, await _starter(db, scope, trigger, shown), whole)
 
 
 async def _starter(db: Db, scope: Scope, trigger: Line | None, shown: Sequence[Line]) -> Line | None:

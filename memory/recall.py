@@ -64,9 +64,11 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was recalled, in its order, and how (see recalls in the schema). `why`: why it is not hybrid, or empty."""
+    """What was recalled, in its order, and how (see recalls in the schema). `why`: why it is not hybrid, or empty.
 
-    recall_id: int
+    `recall_id` is its number in the ledger, once it stands there.
+    """
+
     items: tuple[Ranked, ...]
     hops: Mapping[int, Hop]
     mode: Mode
@@ -75,7 +77,10 @@ class Recalled:
     considered: int
     left_out: Mapping[LeftOut, int]
     underfilled: bool
+    asking: "Asking"
+    made: "_Made"
     episodes: tuple[Episode, ...] = ()
+    recall_id: int | None = None
 
 
 class Recall:
@@ -99,31 +104,36 @@ class Recall:
         self._uses = uses
 
     async def answer(self, asking: Asking) -> Recalled:
-        """What the message calls for. Raises RecallRefused for a search that is blank or too long, before anything
-        is embedded; what an answer looks for by itself is shortened."""
+        """What the message calls for, written down. Raises as `look` does."""
+        recalled = await self.look(asking)
+        return replace(recalled, recall_id=await self.note(recalled, asking.run_id))
+
+    async def look(self, asking: Asking) -> Recalled:
+        """What the message calls for, to be noted by the caller, who may have something to do meanwhile.
+
+        Raises RecallRefused for a search that is blank or too long, before anything is embedded; what an answer looks
+        for by itself is shortened.
+        """
         if asking.cause == "search":
             require_query(asking.text)
         if not await place_remembers(self._pool, asking.scope.space_id, asking.scope.place_id):
-            return await self._note(asking, _Made("none", "memory_off"))
+            return _recalled(asking, _Made("none", "memory_off"))
         now = datetime.now(UTC)
         question = read(asking.text, now, about=asking.about)
         if question.sort == "small_talk" and asking.cause == "answer":
-            return await self._note(asking, _Made("none", "small_talk"))
+            return _recalled(asking, _Made("none", "small_talk"))
         vector, around, trouble = await self._prepare(asking.scope, question)
         return await self._recall(asking, question, vector, around, trouble, now)
 
     async def _prepare(self, scope: Scope, question: Read) -> tuple[str | None, Around, str | None]:
         """The question's vector as text, what there is around, and why there is no vector."""
         model = None if self._embedder is None else (self._embedder.name, self._embedder.dimensions)
-        embedding = asyncio.create_task(self._vector(question.text))
-        try:
-            async with self._pool.acquire(timeout=BORROW_S) as conn:
-                around = await look_around(conn, scope, question.words, model=model)
-            vector, trouble = await embedding
-        finally:
-            embedding.cancel()
-        if trouble is None and around.model_id is None:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            around = await look_around(conn, scope, question.words, model=model)
+        if model is not None and not around.embedded:
+            # The question's vector costs more than all the rest, and here is nothing to compare it with.
             return None, around, "nothing_embedded"
+        vector, trouble = await self._vector(question.text)
         return vector, around, trouble
 
     async def _vector(self, text: str) -> tuple[str | None, str | None]:
@@ -192,24 +202,25 @@ class Recall:
                     if (each.candidate.cosine or 0.0) >= self._floors.used
                 ]
             )
-        return await self._note(asking, made)
+        return _recalled(asking, made)
 
-    async def _note(self, asking: Asking, made: "_Made") -> Recalled:
-        items = made.selected.chosen if made.selected else ()
-        scored, considered = made.mode != "keyword_fallback", made.considered
+    async def note(self, recalled: Recalled, run_id: RunId | None) -> int:
+        """Write a recall down, with the run that it was for; its number in the ledger."""
+        asking, made, items = recalled.asking, recalled.made, recalled.items
+        scored = made.mode != "keyword_fallback"
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            recall_id = await conn.fetchval(
+            row = await conn.fetchrow(
                 NOTE_RECALL_SQL,
                 asking.scope.space_id,
                 asking.scope.place_id,
                 asking.asker,
-                asking.run_id,
+                run_id,
                 asking.cause,
                 made.mode,
                 made.why,
                 made.found.scan if made.found else "off",
                 made.found.scan_why if made.found else None,
-                considered,
+                made.considered,
                 orjson.dumps(made.left_out).decode(),
                 made.saved_tokens,
                 made.underfilled,
@@ -221,19 +232,13 @@ class Recall:
                 [tokens_of(each) for each in items],
                 len(items) + len(made.episodes.chosen),
             )
-            await note_episodes(conn, asking.scope, recall_id, made.episodes.chosen, after=len(items), scored=scored)
-        return Recalled(
-            recall_id,
-            items,
-            made.hops or {},
-            made.mode,
-            made.why,
-            made.found.scan if made.found else "off",
-            considered,
-            made.left_out,
-            made.underfilled,
-            made.episodes.chosen,
-        )
+            if row is None:
+                raise AssertionError("it is noted now, or it was")
+            if row["fresh"] and made.episodes.chosen:
+                await note_episodes(
+                    conn, asking.scope, row["recall_id"], made.episodes.chosen, after=len(items), scored=scored
+                )
+        return int(row["recall_id"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +262,22 @@ class _Made:
     @property
     def saved_tokens(self) -> int:
         return (self.selected.saved_tokens if self.selected else 0) + self.episodes.saved_tokens
+
+
+def _recalled(asking: Asking, made: _Made) -> Recalled:
+    return Recalled(
+        made.selected.chosen if made.selected else (),
+        made.hops or {},
+        made.mode,
+        made.why,
+        made.found.scan if made.found else "off",
+        made.considered,
+        made.left_out,
+        made.underfilled,
+        asking,
+        made,
+        made.episodes.chosen,
+    )
 
 
 def _why_empty(chosen: Sequence[object], considered: object) -> str | None:
@@ -316,12 +337,16 @@ async def _alike(
     return {(row["one"], row["other"]): row["cosine"] for row in rows}
 
 
-# Write down a recall and what it surfaced.
+# Write down a recall and what it surfaced; of an answer's once, though its run was taken up again. The commit need not
+# wait for the disk: lost with a crash of the server, the run is taken up again, or has said nothing that rests on it.
 NOTE_RECALL_SQL: Final = """
 WITH noted AS (
     INSERT INTO recalls (space_id, place_id, asker_id, run_id, cause, mode, why, iterative_scan, scan_why, considered,
                          selected, left_out, saved_tokens, underfilled)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $20, $11::jsonb, $12, $13)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $20, $11::jsonb, $12, $13
+    WHERE set_config('synchronous_commit', 'off', true) = 'off'
+      AND ($5 <> 'answer' OR $4::bigint IS NULL
+           OR NOT EXISTS (SELECT FROM recalls WHERE run_id = $4 AND cause = 'answer'))
     RETURNING recall_id, space_id
 ), items AS (
     INSERT INTO recall_items (recall_id, rank, space_id, memory_id, version, reason, score, cosine, tokens)
@@ -331,19 +356,11 @@ WITH noted AS (
     -- Somebody's memories may have been erased meanwhile.
     WHERE t.memory_id IN (SELECT memory_id FROM memory_items i WHERE i.memory_id = ANY($14::bigint[]))
 )
-SELECT recall_id FROM noted
+SELECT recall_id, true AS fresh FROM noted
+UNION ALL
+SELECT recall_id, false FROM recalls
+WHERE run_id = $4 AND cause = 'answer' AND $5 = 'answer' AND NOT EXISTS (SELECT FROM noted)
 """
-
-# Say of which run a recall was.
-NOTE_RUN_SQL: Final = """
-UPDATE recalls SET run_id = $4 WHERE recall_id = $3 AND space_id = $1 AND place_id = $2
-"""
-
-
-async def note_run(conn: Borrowed | Connection, scope: Scope, recall_id: int, run_id: RunId) -> None:
-    """A recall is made before its run begins."""
-    await fetch_scoped(conn, NOTE_RUN_SQL, scope, recall_id, run_id)
-
 
 # An answer cited memories: only those that a recall of its run surfaced count.
 REFERENCED_SQL: Final = """

@@ -11,7 +11,7 @@ from memory.episode_vectors import claim_episodes, store_episode_vectors
 from memory.episodes import ANSWER_CHARS, QUESTION_CHARS
 from memory.ids import MessageId, RunId
 from memory.items import Draft, remember
-from memory.recall import Recalled, note_references, note_run
+from memory.recall import Recalled, note_references
 from sandbox.model import ChatRequest, Completion, say
 from tests.harness.recalling import Shelf, open_shelf, scope
 from tests.harness.stage import Stage
@@ -146,12 +146,11 @@ async def test_the_ledger_has_a_row_an_episode_and_knows_which_were_cited(shelf:
     await shelf.embeds()
     recalled = await shelf.asks(BOB, "Which glaze for the kiln firing?")
     assert ([each.candidate.memory_id for each in recalled.items], ids(recalled)) == ([], [kept.episode_id])
-    recalled = await shelf.asks(ADA, "Which glaze for the kiln firing?")
+    run = RunId(77)
+    recalled = await shelf.asks(ADA, "Which glaze for the kiln firing?", run_id=run)
     assert [each.candidate.memory_id for each in recalled.items] == [memory]
     assert ids(recalled) == [kept.episode_id]
-    run = RunId(77)
     async with shelf.pool.acquire() as conn:
-        await note_run(conn, scope(), recalled.recall_id, run)
         assert kept.episode_id is not None
         assert other.episode_id is not None
         await note_references(conn, scope(), run, [], [kept.episode_id, other.episode_id])
