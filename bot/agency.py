@@ -10,9 +10,11 @@ from bot.addressing import Identity
 from bot.asking import Asking, CardSettings
 from bot.commands.sync import CommandSync
 from bot.effects import Effects
+from bot.governing import Governing
 from bot.guild_settings import GuildSettingsDoor
 from bot.interactions import Interactions
 from bot.judgement import Judgement
+from bot.memories.assembly import offer_memories
 from bot.moderation.assembly import Moderation, assemble_moderation
 from bot.pages import Pages
 from bot.questions import PREFIX
@@ -77,6 +79,7 @@ def assemble(
     moderation = assemble_moderation(
         pool, reads, writes, effects, asking, interactions, guild_settings, me, poll_s=settings.poll_s
     )
-    Pages(interactions)  # its buttons have handlers from the start
+    governing = Governing(pool, reads, me, policy.owners)
+    offer_memories(interactions, Pages(interactions), pool, governing, caps_of(settings))
     commands = CommandSync(pool, writes, me.application_id, interactions.bodies())
     return Agency(judgement, asking, interactions, commands, moderation)

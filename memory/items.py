@@ -38,11 +38,20 @@ _UNSEEN: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who said something."""
+
+    user_id: UserId
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Author:
     """Who says it, and where. Made from the event or interaction, never from what a model says (I6).
 
     `message_id` is the message that says it, on which the memory then rests: it goes with it (I8). None: an interaction
-    or an API, where it rests on the author alone. `governs`: may write for the channel and the guild.
+    or an API, where it rests on the author alone. `governs`: may write for the channel and the guild. `speaker`: whose
+    words it keeps, where they are somebody else's.
     """
 
     scope: Scope
@@ -50,6 +59,7 @@ class Author:
     name: str
     message_id: MessageId | None = None
     governs: bool = False
+    speaker: Speaker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +84,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`unchanged`: it was known already. `previous` are the words that it replaced."""
+    """`version`: of what stands now. `unchanged`: it was known already. `previous`: the words that it replaced."""
 
     memory_id: int
     outcome: StoredAs
     content: str
     previous: str | None
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +100,7 @@ class Forgotten:
     memory_id: int
     key: str | None
     content: str
+    version: int
 
 
 # Whether the author may be kept in mind, and whether memory is on in the place.
@@ -116,17 +128,12 @@ async def remember(conn: Db, author: Author, draft: Draft, *, caps: Caps = DEFAU
     gone, opted_out, memory_off, cap_reached, rate_limited.
     """
     scope = _allowed_scope(author, draft.scope)
-    kind = _known_kind(draft.kind)
+    kind = known_kind(draft.kind)
     content = require_content(draft.content)
-    if draft.key is not None and not is_key(draft.key):
-        raise MemoryRefused(
-            "bad_key",
-            "A key is two to five names of a-z, 0-9 and _ joined by dots (preference.editor); nothing was stored.",
-        )
-    importance = TOLD_IMPORTANCE if draft.importance is None else draft.importance
-    if not (math.isfinite(importance) and 0 <= importance <= 1):
-        raise MemoryRefused("bad_importance", "Importance is a number from 0 to 1; nothing was stored.")
-    place = author.scope
+    if draft.key is not None:
+        require_key(draft.key)
+    importance = TOLD_IMPORTANCE if draft.importance is None else require_importance(draft.importance)
+    place, speaker = author.scope, author.speaker or Speaker(author.user_id, author.name)
     owner = owner_of(scope, place.space_id, place.place_id, author.user_id)
     await lock_owners(conn, [owner])
     await _require_willing(conn, author)
@@ -138,20 +145,20 @@ async def remember(conn: Db, author: Author, draft: Draft, *, caps: Caps = DEFAU
         key=draft.key,
         content=content,
         source="told",
-        author_id=author.user_id,
-        author_name=clean(author.name)[:100],
+        author_id=speaker.user_id,
+        author_name=clean(speaker.name)[:100],
         said_id=author.message_id or await _moment(conn),
         importance=importance,
         asserted=TOLD_CONFIDENCE,
         evidence=evidence,
     )
     stored: Stored = await store(conn, value, caps)
-    return Remembered(stored.memory_id, stored.outcome, content, stored.previous)
+    return Remembered(stored.memory_id, stored.outcome, content, stored.previous, stored.version)
 
 
 # The owner's active memory of this id or key.
 FIND_TARGET_SQL: Final = """
-SELECT memory_id, key, content, scope, owner_id FROM memory_items
+SELECT memory_id, key, content, version, scope, owner_id FROM memory_items
 WHERE space_id = $1 AND state = 'active'
   AND ((memory_id = $2 AND $3::text IS NULL) OR (key = $3 AND scope = $4 AND owner_id = $5))
 """
@@ -169,14 +176,14 @@ async def forget(conn: Db, author: Author, target: Target, *, caps: Caps = DEFAU
     row = await _find(conn, author, target, scope)
     if row is None:
         raise MemoryRefused("not_found", "There is no such memory; nothing was changed.")
-    owner = _owned(author, row)
+    owner = owned(author, row)
     await lock_owners(conn, [owner])
     row = await _find(conn, author, target, scope)
-    if row is None or _owned(author, row) != owner:
+    if row is None or owned(author, row) != owner:
         raise MemoryRefused("not_found", "There is no such memory any more; nothing was changed.")
     await admit(conn, owner, caps, new=False)
     await end_items(conn, [row["memory_id"]], state="forgotten", by_id=author.user_id)
-    return Forgotten(row["memory_id"], row["key"], row["content"])
+    return Forgotten(row["memory_id"], row["key"], row["content"], row["version"])
 
 
 async def _find(conn: Db, author: Author, target: Target, scope: MemoryScope) -> Record | None:
@@ -187,8 +194,8 @@ async def _find(conn: Db, author: Author, target: Target, scope: MemoryScope) ->
     )
 
 
-def _owned(author: Author, row: Record) -> Owner:
-    """Whose it is, if it is for this author to change: a member's own; with `governs`, this place's or the guild's.
+def owned(author: Author, row: Record) -> Owner:
+    """Whose `row` is, if it is for this author to change: a member's own; with `governs`, the place's or the guild's.
 
     Raises MemoryRefused: not_found for another member's or place's, as if there were none; not_yours.
     """
@@ -218,7 +225,8 @@ def _allowed_scope(author: Author, scope: str) -> MemoryScope:
     return known
 
 
-def _known_kind(kind: str) -> Kind:
+def known_kind(kind: str) -> Kind:
+    """The kind of that name. Raises MemoryRefused: unknown_kind."""
     for known in KINDS:
         if known == kind:
             return known
@@ -238,6 +246,23 @@ def require_content(text: str) -> str:
         )
     require_no_secret(content)
     return content
+
+
+def require_key(key: str) -> str:
+    """The key. Raises MemoryRefused: bad_key."""
+    if not is_key(key):
+        raise MemoryRefused(
+            "bad_key",
+            "A key is two to five names of a-z, 0-9 and _ joined by dots (preference.editor); nothing was stored.",
+        )
+    return key
+
+
+def require_importance(importance: float) -> float:
+    """How much it matters. Raises MemoryRefused: bad_importance."""
+    if not (math.isfinite(importance) and 0 <= importance <= 1):
+        raise MemoryRefused("bad_importance", "Importance is a number from 0 to 1; nothing was stored.")
+    return importance
 
 
 def require_no_secret(text: str) -> None:

@@ -8,6 +8,19 @@ from collections.abc import Mapping
 from typing import Final
 
 GERMAN: Final[Mapping[str, str]] = {
+    "memory": "Woran ich mich erinnere: von dir, von diesem Kanal und von diesem Server.",
+    "memory show": "Zeige, woran ich mich erinnere.",
+    "memory search": "Durchsuche, woran ich mich erinnere.",
+    "memory add": "Lass mich mir etwas merken.",
+    "memory edit": "Ändere eine Erinnerung.",
+    "memory forget": "Lass mich eine Erinnerung vergessen.",
+    "memory pin": "Hebe eine Erinnerung hervor, oder nicht mehr.",
+    "memory why": "Warum ich mich daran erinnere: worauf es beruht.",
+    "memory history": "Wie eine Erinnerung wurde, was sie ist.",
+    "memory restore": "Hole eine vergessene Erinnerung oder eine frühere Fassung zurück.",
+    "memory export": "Erhalte als Datei, woran ich mich erinnere.",
+    "memory episodes": "Zeige, was du gefragt hast und ich eine Weile aufhebe.",
+    "memory drop-episode": "Lass mich davon etwas endgültig löschen.",
     "stop": "Beende, woran ich hier für dich arbeite; dazu wird nichts mehr gesagt oder getan.",
 }
 

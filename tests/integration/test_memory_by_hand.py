@@ -146,7 +146,7 @@ async def test_forgetting_leaves_recall_and_keeps_the_audit(talk: Talk) -> None:
         kept.memory_id,
     )
     done = await forgotten(talk, ADA, key="profile.city")
-    assert done == Forgotten(gone.memory_id, "profile.city", "Ada lives in Bergen.")
+    assert done == Forgotten(gone.memory_id, "profile.city", "Ada lives in Bergen.", 1)
     assert await live(talk) == ["Ada likes tea."]
     assert (
         await talk.pool.fetchval("SELECT state FROM memory_items WHERE memory_id = $1", gone.memory_id) == "forgotten"
