@@ -28,6 +28,7 @@ DIRECT_KINDS: Final = frozenset({1, 3})
 VOICE_KINDS: Final = frozenset({2, 13})
 THREAD_KINDS: Final = frozenset({10, 11, 12})
 PRIVATE_THREAD: Final = 12
+TEXT: Final = 0
 CATEGORY: Final = 4
 FORUM_KINDS: Final = frozenset({15, 16})
 

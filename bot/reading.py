@@ -14,7 +14,7 @@ from discord.http import Route
 from bot.addressing import Identity
 from bot.errors import ReadFailed, ReadRefused
 from bot.events import author_kind
-from bot.facts import CATEGORY, FORUM_KINDS, VOICE_KINDS, Facts, PlaceFacts, place_facts
+from bot.facts import CATEGORY, FORUM_KINDS, TEXT, VOICE_KINDS, Facts, PlaceFacts, place_facts
 from bot.payloads import listed, moment, snowflake
 from bot.rest import Reads, parsed
 from memory.database import is_passing
@@ -124,7 +124,7 @@ class TurnReads:
             return shown
 
     async def list_threads(self, *, place_id: PlaceId | None, archived: bool) -> Sequence[ReadThread]:
-        """As the port says; of the archived ones, the public ones.
+        """As the port says.
 
         Raises Refused: not_here, no_access, discord_unavailable.
         """
@@ -133,7 +133,7 @@ class TurnReads:
             here = await self._in_guild(facts)
             place = here if place_id is None else await self._readable(facts, place_id)
             channel = await self._readable(facts, place.parent_id) if place.is_thread else place
-            found = await (self._archived(channel) if archived else self._active())
+            found = await (self._archived(facts, channel) if archived else self._active())
             threads = [each for each in found if each.is_thread and each.parent_id == channel.place_id]
             threads.sort(key=lambda each: each.place_id, reverse=True)
             private = [each for each in threads if each.is_private][:MOST_PRIVATE]
@@ -196,9 +196,18 @@ class TurnReads:
         route = Route("GET", "/guilds/{guild_id}/threads/active", guild_id=self._scope.space_id)
         return parsed(_threads, await self._reads.get(route))
 
-    async def _archived(self, channel: PlaceFacts) -> Sequence[PlaceFacts]:
-        route = Route("GET", "/channels/{channel_id}/threads/archived/public", channel_id=channel.place_id)
-        return parsed(_threads, await self._reads.get(route, params={"limit": str(MOST_THREADS)}))
+    async def _archived(self, facts: Facts, channel: PlaceFacts) -> Sequence[PlaceFacts]:
+        """The newest of the public ones, and of the private ones that the bot sees: all of them only if it manages."""
+        paths = ["/channels/{channel_id}/threads/archived/public"]
+        if channel.kind == TEXT:
+            manages = (await facts.permissions(UserId(self._me.user_id), channel.place_id)).manage_threads
+            whose = "" if manages else "/users/@me"
+            paths.append(f"/channels/{{channel_id}}{whose}/threads/archived/private")
+        found: list[PlaceFacts] = []
+        for path in paths:
+            route = Route("GET", path, channel_id=channel.place_id)
+            found += parsed(_threads, await self._reads.get(route, params={"limit": str(MOST_THREADS)}))
+        return found
 
     def _message(self, data: Json, place: PlaceFacts) -> ReadMessage:
         author = cast("Json", data["author"])

@@ -182,6 +182,22 @@ async def test_threads_of_a_place_and_of_a_forum(guild: Guild, reads: Reads) -> 
     assert await code(view.read_messages(place_id=PlaceId(forum.id), limit=5)) == "no_messages"
 
 
+@pytest.mark.parametrize("manages", [False, True])
+async def test_archived_private_threads(discord: Discord, reads: Reads, manages: bool) -> None:
+    """I5: those that the bot sees, being in them or managing threads, to who is in them, and to nobody else."""
+    guild = discord.create_guild("Atlas", bot_permissions=Permission.MANAGE_THREADS if manages else Permission(0))
+    ada, bob = guild.add_member("Ada"), guild.add_member("Bob")
+    hall = guild.create_channel("hall")
+    joined = await ada.starts_thread(hall, "joined", private=True)
+    apart = await ada.starts_thread(hall, "apart", private=True)
+    await ada.adds(guild.me, joined)
+    for thread in (joined, apart):
+        thread.archive()
+    shown = await turn(reads, ada, hall).list_threads(place_id=None, archived=True)
+    assert [each.name for each in shown] == (["apart", "joined"] if manages else ["joined"])
+    assert await turn(reads, bob, hall).list_threads(place_id=None, archived=True) == []
+
+
 async def test_channels_as_the_requester_sees_them(guild: Guild, reads: Reads) -> None:
     """In Discord's order: without a category first, voice last; no category's name for who sees nothing of it."""
     ada, bob = guild.add_member("Ada"), guild.add_member("Bob")
