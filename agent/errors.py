@@ -35,10 +35,14 @@ class ModelUnavailable(ModelFault):
 
 
 class ModelRefused(ModelFault):
-    """Trying again will not help. Codes: unauthorized, quota, no_such_model, too_long, bad_request."""
+    """Trying again will not help. Codes: unauthorized, quota, no_such_model, too_long, bad_request.
 
-    def __init__(self, code: str, message: str) -> None:
+    `room`: of a request that is too long, the tokens that it may have, where that is known.
+    """
+
+    def __init__(self, code: str, message: str, *, room: int | None = None) -> None:
         super().__init__(code, message, retryable=False)
+        self.room = room
 
 
 class LeaseLost(AgentFault):

@@ -7,8 +7,9 @@ from dataclasses import replace
 import structlog
 
 from agent.contracts import Message, ModelReply, ToolSpec
-from agent.errors import ModelFault, ModelUnavailable
+from agent.errors import ModelFault, ModelRefused, ModelUnavailable
 from agent.ports import Clock, Model
+from agent.tokens import of_message, of_tools
 
 _OF_THE_ENDPOINT = frozenset({"unauthorized", "quota", "no_such_model"})
 """Refusals that say nothing about the request: another endpoint, or another model, may well take it."""
@@ -21,15 +22,25 @@ class Fallback:
 
     share   the part of the time for a reply that the first may use up, so that some is left for the second
     rest_s  seconds for which a first that failed is not asked again, while the second replies
+    room    tokens that a request to the second may have; None: as many as one to the first. Some servers cut off the
+            beginning of a longer one without a word, so that it is refused here
     """
 
     def __init__(
-        self, first: Model, second: Model, *, share: float = 0.6, rest_s: float = 30.0, clock: Clock = time.monotonic
+        self,
+        first: Model,
+        second: Model,
+        *,
+        share: float = 0.6,
+        rest_s: float = 30.0,
+        room: int | None = None,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._first = first
         self._second = second
         self._share = share
         self._rest_s = rest_s
+        self._room = room
         self._clock = clock
         self._rests_until = float("-inf")
 
@@ -46,6 +57,7 @@ class Fallback:
                 self._rests_until = self._clock() + self._rest_s
                 _log.warning("model_fell_back", code=fault.code, error=fault.message)
         try:
+            self._require_room(messages, tools)
             reply = await self._second.complete(messages, tools, within_s=max(ends - self._clock(), 0.001))
         except ModelFault as fault:
             if not rested or not _is_outage(fault):
@@ -54,6 +66,10 @@ class Fallback:
             self._rests_until = float("-inf")
             return await self._first.complete(messages, tools, within_s=max(ends - self._clock(), 0.001))
         return replace(reply, fallback=True)
+
+    def _require_room(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        if self._room is not None and sum(map(of_message, messages)) + of_tools(tools) > self._room:
+            raise ModelRefused("too_long", "The request is too long for the fallback model.", room=self._room)
 
 
 def _is_outage(fault: ModelFault) -> bool:

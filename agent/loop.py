@@ -152,7 +152,7 @@ class _Run:
             except ModelRefused as fault:
                 if fault.code != "too_long" or not shrinks_left:
                     raise
-                self.room = int((request.tokens + offered) * _SHRINK)
+                self.room = fault.room or int((request.tokens + offered) * _SHRINK)
                 shorter = self._request(self.room - offered, last=last)
                 if shorter.tokens >= request.tokens:
                     raise

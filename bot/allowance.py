@@ -1,7 +1,8 @@
 """What may be spent: tokens a day for each space and each member, and whether anything may be spent at all.
 
 Looked at before a run begins; a run that has begun is finished, so that a day ends at most one run over its budget for
-each turn that was under way. A day is UTC's. What a run used is booked by the statement that ends it (agent.ending),
+each turn that was under way. Reading for memory and summing up spend of the space's day too, and wait for the next one
+where it is used up. A day is UTC's. What a run used is booked by the statement that ends it (agent.ending),
 everything else with its request's row (bot.ai_events).
 """
 
@@ -10,7 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 from bot.guild_settings import GuildSettings
 from bot.turns import Turn
-from memory.database import Db
+from memory.database import BORROW_S, Db, Pool
+from memory.ids import SpaceId
 
 Forbidden: TypeAlias = Literal["stopped", "budget_space", "budget_member"]
 
@@ -30,6 +32,21 @@ SELECT coalesce(sum(tokens), 0)::bigint AS space,
        EXISTS (SELECT FROM operator_switches WHERE name = 'stop' AND is_on) AS stopped
 FROM token_spend WHERE space_id = $1 AND day = (now() AT TIME ZONE 'UTC')::date
 """
+
+
+# What was spent today in this space.
+SPACE_SPENT_SQL: Final = """
+SELECT coalesce(sum(tokens), 0)::bigint FROM token_spend
+WHERE space_id = $1 AND day = (now() AT TIME ZONE 'UTC')::date
+"""
+
+
+async def is_used_up(pool: Pool, settings: GuildSettings, space_id: SpaceId) -> bool:
+    """Whether a space has spent what it may today."""
+    if not settings.daily_tokens:
+        return False
+    async with pool.acquire(timeout=BORROW_S) as conn:
+        return int(await conn.fetchval(SPACE_SPENT_SQL, space_id)) >= settings.daily_tokens
 
 
 def budget_of(settings: GuildSettings) -> Budget:

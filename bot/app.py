@@ -158,7 +158,11 @@ async def _open_model(settings: Settings, name: str) -> AsyncGenerator[Model]:
             own if own or elsewhere else key,  # a key is shown to nobody but its own endpoint (I13)
         )
         async with contextlib.aclosing(second):
-            yield Fallback(first, second)
+            yield Fallback(first, second, room=_fallback_room(settings))
+
+
+def _fallback_room(settings: Settings) -> int | None:
+    return None if settings.fallback_context is None else settings.fallback_context - settings.reply_tokens
 
 
 async def _look_around(settings: Settings, redis_url: str) -> None:
@@ -332,7 +336,7 @@ def _budgets(settings: Settings) -> Budgets:
         tool_s=settings.tool_s,
         parallel_reads=settings.parallel_reads,
         identical_calls=settings.identical_calls,
-        final_reserve_s=min(20.0, settings.run_s / 4),
+        final_reserve_s=settings.final_reserve_s or min(20.0, settings.run_s / 4),
         result_chars=settings.tool_result_chars,
         request_tokens=model_window(settings) - settings.reply_tokens,
     )

@@ -134,6 +134,10 @@ class Settings(BaseSettings):
         default=None,
         description="The key for MUNINN_FALLBACK_BASE_URL; not set: the first one's, if it is the same place.",
     )
+    fallback_context: Annotated[int, Field(ge=2_000, le=10_000_000)] | None = Field(
+        default=None,
+        description="Tokens that the fallback model takes, request and reply together; not set: as many as the first.",
+    )
     price_prompt: Price | None = Field(
         default=None, description="What a million tokens of a prompt cost, in your currency. Only for the audit."
     )
@@ -160,6 +164,10 @@ class Settings(BaseSettings):
         default=8, description="Tool calls in one run that change something; each runs alone, in the model's order."
     )
     run_s: Seconds = Field(default=120, description="Seconds for one run, the time to say the end included.")
+    final_reserve_s: Seconds | None = Field(
+        default=None,
+        description="Of those, the seconds that only the last step may use. Not set: a quarter, at most 20.",
+    )
     tool_s: Seconds = Field(default=20, description="Seconds for one tool call.")
     parallel_reads: Count = Field(default=4, description="Reading tools that may run at the same time in one run.")
     identical_calls: Count = Field(default=2, description="How often one run may repeat the same call.")
@@ -332,6 +340,10 @@ class Settings(BaseSettings):
             raise ValueError("MUNINN_TURN_HEARTBEAT_S must be at most a third of MUNINN_TURN_LEASE_S")
         if self.tool_s > self.run_s:
             raise ValueError("MUNINN_TOOL_S must not be more than MUNINN_RUN_S")
+        if self.final_reserve_s is not None and self.final_reserve_s >= self.run_s:
+            raise ValueError("MUNINN_FINAL_RESERVE_S must be less than MUNINN_RUN_S")
+        if self.fallback_context is not None and self.reply_tokens >= self.fallback_context:
+            raise ValueError("MUNINN_REPLY_TOKENS must be less than MUNINN_FALLBACK_CONTEXT")
         if self.model_context is not None and self.context_tokens + self.reply_tokens > self.model_context:
             raise ValueError(
                 "MUNINN_CONTEXT_TOKENS and MUNINN_REPLY_TOKENS together must not be more than MUNINN_MODEL_CONTEXT"

@@ -37,15 +37,22 @@ async def examine(conn: Connection, settings: Settings) -> list[Finding]:
 async def _work(conn: Connection) -> list[Finding]:
     stands = await look(conn)
     found: list[Finding] = []
-    failing = [
-        (what, failures)
-        for what, failures in (
-            ("reading places", stands.places_failing),
-            ("embedding", stands.embeddings_failing),
-            ("summing up", stands.summaries_failing),
+    work = {
+        "reading places": dict(stands.places_failing),
+        "embedding": dict(stands.embeddings_failing),
+        "summing up": dict(stands.summaries_failing),
+    }
+    spent = sum(failures.pop("budget_space", 0) for failures in work.values())
+    if spent:
+        found.append(
+            warn(
+                "records.memory_budget",
+                "Memory waits in some guilds that have used up their tokens of the day: nothing is lost, and reading "
+                "goes on after midnight UTC.",
+                "Raise MUNINN_SPACE_DAILY_TOKENS if that is too long.",
+            )
         )
-        if failures
-    ]
+    failing = [(what, failures) for what, failures in work.items() if failures]
     if failing:
         told = "; ".join(f"{what}: {_counts(failures)}" for what, failures in failing)
         found.append(

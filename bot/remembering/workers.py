@@ -8,6 +8,8 @@ from typing import Final
 
 from agent.openai_model import OpenAIModel
 from bot.ai_events import AiEvent
+from bot.allowance import is_used_up
+from bot.guild_settings import Ground, GuildSettingsDoor
 from bot.remembering.answers import ChatAnswers
 from bot.remembering.courtesy import Courtesy
 from bot.remembering.embedded import EmbeddedEmbeddings
@@ -19,6 +21,7 @@ from bot.remembering.pace import Pace
 from bot.remembering.summaries import Summaries
 from bot.settings import Settings
 from memory.database import Connection, Pool
+from memory.ids import SpaceId
 from memory.owners import Caps
 from memory.ports import Embedder
 from memory.ranking import Floors, floors_of
@@ -62,7 +65,7 @@ async def open_remembering(
             silence_s=settings.model_timeout_s,
         )
         stack.push_async_callback(chat.aclose)
-        answers, ledger = ChatAnswers(chat, name), Ledger(note)
+        answers, ledger = ChatAnswers(chat, name), Ledger(note, _purse(settings, pool))
         caps = caps_of(settings)
         pace = Pace(
             settings.memory_quiet_s,
@@ -88,6 +91,16 @@ async def open_remembering(
         limits = RecallLimits(settings.recall_items, settings.recall_chars)
         recall = Recall(pool, embedder, limits=limits, floors=_floors(settings, embedder), uses=uses)
         yield Remembering(loops, embedder, caps, recall)
+
+
+def _purse(settings: Settings, pool: Pool) -> Callable[[SpaceId], Awaitable[bool]]:
+    """Whether a space has used up its day, by the guild's own budget where it set one."""
+    guild_settings = GuildSettingsDoor(pool, Ground.of(settings))
+
+    async def used_up(space_id: SpaceId) -> bool:
+        return await is_used_up(pool, await guild_settings.of(space_id), space_id)
+
+    return used_up
 
 
 def _floors(settings: Settings, embedder: Embedder | None) -> Floors:

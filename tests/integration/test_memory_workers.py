@@ -7,6 +7,15 @@ from typing import Any
 import asyncpg
 import pytest
 
+from bot.allowance import is_used_up
+from bot.doctor import remembering
+from bot.guild_settings import GuildSettings
+from bot.remembering.answers import ChatAnswers
+from bot.remembering.ingestion import Reader
+from bot.remembering.ledger import Ledger
+from bot.remembering.pace import Pace
+from bot.remembering.summaries import Summaries
+from bot.settings import Settings
 from memory import ingestion
 from memory.batches import read_batch
 from memory.checks import check
@@ -150,3 +159,36 @@ async def test_a_vector_is_only_written_for_the_version_that_was_read(mind: Mind
     assert await store_vectors(mind.pool, model, fresh, [[1.0, 0.0]]) == 0
     assert await mind.pool.fetchval("SELECT count(*) FROM memory_vectors") == 0
     assert await mind.pool.fetchval("SELECT count(*) FROM embedding_jobs") == 0
+
+
+async def test_a_space_that_has_used_up_its_day_is_read_when_the_next_one_comes(mind: Mind) -> None:
+    """A budget is a limit for memory too: no model is asked, nothing is lost, the doctor tells, and it goes on."""
+
+    async def used_up(space_id: SpaceId) -> bool:
+        return await is_used_up(mind.pool, GuildSettings(daily_tokens=1_000), space_id)
+
+    ledger, answers, pace = Ledger(mind.ai_events.note, used_up), ChatAnswers(mind.chat, "m"), Pace(0, 0, 0.05)
+    reader = Reader(mind.pool, answers, "m", ledger, Caps(), pace)
+    summaries = Summaries(mind.pool, answers, "m", ledger, every=1, pace=pace)
+    mind.finds({"number": number})
+    await mind.pool.execute("INSERT INTO token_spend VALUES (500, (now() AT TIME ZONE 'UTC')::date, 0, 1000)")
+    await mind.talk.says(ADA, "I have the number 7")
+    assert await reader.step()
+    assert await summaries.step()
+    assert not await reader.step()
+    assert mind.model.requests == []
+    waits = "SELECT failure, available_at > now() + interval '10 minutes' AS later FROM "
+    for table in ("ingestion_targets", "conversation_summaries"):
+        assert tuple(await mind.pool.fetchrow(waits + table) or ()) == ("budget_space", True)
+    conn = await asyncpg.connect(mind.database_url)
+    try:
+        found = {each.name: each for each in await remembering.examine(conn, Settings())}
+    finally:
+        await conn.close()
+    assert found["records.memory_budget"].level == "warn"
+    assert "records.memory" not in found
+
+    await mind.pool.execute("UPDATE token_spend SET day = day - 1")
+    await mind.pool.execute("UPDATE ingestion_targets SET available_at = now()")
+    assert await reader.step()
+    assert await mind.live() == ["user701 has the number 7."]

@@ -46,6 +46,16 @@ def test_a_request_that_is_wrong_is_wrong_for_both(code: str) -> None:
     assert second.asked == []
 
 
+def test_what_the_second_has_no_room_for_is_not_sent_to_it() -> None:
+    """A server may cut off the beginning of a prompt without a word, and the rules with it."""
+    first, second = ScriptedModel([GONE]), ScriptedModel([])
+    model = Fallback(first, second, room=50, clock=clock)
+    with pytest.raises(ModelRefused) as refused:
+        run_virtually(lambda: model.complete((SystemMessage("word " * 200),), (), within_s=100))
+    assert (refused.value.code, refused.value.room) == ("too_long", 50)
+    assert second.asked == []
+
+
 def test_a_stalled_first_leaves_the_second_its_time() -> None:
     class Stalled(ScriptedModel):
         async def complete(

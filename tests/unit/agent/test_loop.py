@@ -28,7 +28,7 @@ from agent.errors import LimitsBroken, ModelRefused, ModelUnavailable, StoreStal
 from agent.limits import Limits
 from agent.loop import run
 from agent.plan import OVER_THE_LIMIT, OVER_WRITES
-from agent.tokens import Gauge
+from agent.tokens import Gauge, of_message
 from agent.transcript import LAST_STEP, NUDGE, build
 from tests.unit.agent.scripted import READ, Asked, Behaviour, MemoryStore, ScriptedModel, Toolbox, calls, say
 from tests.unit.agent.virtual_time import clock, run_virtually
@@ -616,6 +616,14 @@ def test_a_request_that_never_fits_ends_the_run_with_its_reason() -> None:
     outcome = world.go()
     assert (outcome.kind, outcome.reason, outcome.error_code) == ("failed", "model_refused", "too_long")
     assert len(world.model.asked) <= 4
+
+
+def test_a_request_for_which_the_room_is_known_is_made_to_fit_it_at_once() -> None:
+    """A fallback model may take a tenth of what the first one takes."""
+    prompt = (SystemMessage("You are Muninn."), ContextMessage("Recent:", ("> words " * 20,) * 100, "> And?"))
+    world = World(ModelRefused("too_long", "does not fit", room=600), say("Done."))
+    assert world.go(prompt).text == "Done."
+    assert sum(map(of_message, world.model.asked[1].messages)) <= 600
 
 
 def test_a_short_request_that_is_refused_as_too_long_is_not_sent_again() -> None:
