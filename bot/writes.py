@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal, cast
 
 import orjson
 import structlog
@@ -108,18 +108,26 @@ class ThreadStart:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a guild, its members or its channels. `external_id`: what it is about.
+    """A change of a guild, its members or its channels, as a method and a path of Discord's API with the ids in it.
+    `external_id`: what it is about.
 
     `again`: whether doing it twice is the same as once; what is not so is sent once, and then either known or unknown.
     `done`: Discord's refusals that mean that it is as wanted. `reason`: what the guild's audit log says.
     """
 
-    route: Route
+    method: Literal["POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    ids: Mapping[str, int]
     external_id: int
     json: Body | None = None
     reason: str | None = None
     again: bool = True
     done: frozenset[int] = frozenset()
+
+    @property
+    def route(self) -> Route:
+        """Where it is asked for."""
+        return Route(self.method, self.path, **cast("dict[str, Any]", dict(self.ids)))
 
 
 class Writes:

@@ -91,11 +91,12 @@ def changes(
     made: list[tuple[Change, tuple[int, ...]]] = []
     for batch in batches:
         if len(batch) > 1:
-            route = Route("POST", "/channels/{channel_id}/messages/bulk-delete", channel_id=place_id)
             body = {"messages": [str(each) for each in batch]}
-            made.append((Change(route, place_id, body, reason), tuple(batch)))
+            path = "/channels/{channel_id}/messages/bulk-delete"
+            made.append((Change("POST", path, {"channel_id": place_id}, place_id, body, reason), tuple(batch)))
     for single in singles:
         path = "/channels/{channel_id}/messages/{message_id}"
-        route = Route("DELETE", path, channel_id=place_id, message_id=single[0])
-        made.append((Change(route, place_id, reason=reason, done=frozenset({UNKNOWN_MESSAGE})), tuple(single)))
+        at = {"channel_id": place_id, "message_id": single[0]}
+        change = Change("DELETE", path, at, place_id, reason=reason, done=frozenset({UNKNOWN_MESSAGE}))
+        made.append((change, tuple(single)))
     return made

@@ -5,8 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from discord.http import Route
-
 from bot.bodies import Body
 from bot.facts import MemberFacts, PlaceFacts
 from bot.moderation.deeds import DeedName
@@ -77,56 +75,65 @@ def undoing(order: Order, object_id: int, kept: Mapping[str, Any], case_id: int)
     )
 
 
-def _member_route(method: str, guild_id: int, user_id: int) -> Route:
-    return Route(method, "/guilds/{guild_id}/members/{user_id}", guild_id=guild_id, user_id=user_id)
-
-
-def _ban_route(method: str, guild_id: int, user_id: int) -> Route:
-    return Route(method, "/guilds/{guild_id}/bans/{user_id}", guild_id=guild_id, user_id=user_id)
+_GUILD: Final = "/guilds/{guild_id}"
+_BAN: Final = _GUILD + "/bans/{user_id}"
+_MEMBER_PATH: Final = _GUILD + "/members/{user_id}"
+_MEMBER_ROLE: Final = _MEMBER_PATH + "/roles/{role_id}"
+_CHANNEL: Final = "/channels/{channel_id}"
+_OVERWRITE: Final = _CHANNEL + "/permissions/{target_id}"
 
 
 def _ban(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
-    return Change(_ban_route("PUT", guild_id, user_id), user_id, {"delete_message_seconds": order.delete_s})
+    body = {"delete_message_seconds": order.delete_s}
+    return Change("PUT", _BAN, {"guild_id": guild_id, "user_id": user_id}, user_id, body)
 
 
 def _unban(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
-    return Change(_ban_route("DELETE", guild_id, user_id), user_id, done=frozenset({UNKNOWN_BAN}))
+    ids = {"guild_id": guild_id, "user_id": user_id}
+    return Change("DELETE", _BAN, ids, user_id, done=frozenset({UNKNOWN_BAN}))
 
 
 def _kick(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
-    return Change(_member_route("DELETE", guild_id, user_id), user_id, done=frozenset({UNKNOWN_MEMBER}))
+    ids = {"guild_id": guild_id, "user_id": user_id}
+    return Change("DELETE", _MEMBER_PATH, ids, user_id, done=frozenset({UNKNOWN_MEMBER}))
+
+
+def _member(guild_id: int, user_id: int, body: Body) -> Change:
+    return Change("PATCH", _MEMBER_PATH, {"guild_id": guild_id, "user_id": user_id}, user_id, body)
 
 
 def _timeout(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
     until = None
     if order.deed == "timeout":
         until = (datetime.now(UTC) + timedelta(seconds=order.seconds or 0)).isoformat()
-    return Change(_member_route("PATCH", guild_id, user_id), user_id, {"communication_disabled_until": until})
+    return _member(guild_id, user_id, {"communication_disabled_until": until})
 
 
 def _nickname(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
-    return Change(_member_route("PATCH", guild_id, user_id), user_id, {"nick": order.name or ""})
+    if user_id == at.own_id:
+        # One's own has a route and a permission of its own.
+        return Change("PATCH", _GUILD + "/members/@me", {"guild_id": guild_id}, user_id, {"nick": order.name or ""})
+    return _member(guild_id, user_id, {"nick": order.name or ""})
 
 
 def _role(order: Order, user_id: int, at: Situation, guild_id: int) -> Change:
-    path = "/guilds/{guild_id}/members/{user_id}/roles/{role_id}"
-    method = "PUT" if order.deed == "role_add" else "DELETE"
-    return Change(Route(method, path, guild_id=guild_id, user_id=user_id, role_id=order.role_id or 0), user_id)
+    ids = {"guild_id": guild_id, "user_id": user_id, "role_id": order.role_id or 0}
+    return Change("PUT" if order.deed == "role_add" else "DELETE", _MEMBER_ROLE, ids, user_id)
 
 
-def _channel_route(method: str, place_id: int) -> Route:
-    return Route(method, "/channels/{channel_id}", channel_id=place_id)
+def _channel(place_id: int, body: Body) -> Change:
+    return Change("PATCH", _CHANNEL, {"channel_id": place_id}, place_id, body)
 
 
 def _slowmode(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
-    return Change(_channel_route("PATCH", place_id), place_id, {"rate_limit_per_user": order.seconds or 0})
+    return _channel(place_id, {"rate_limit_per_user": order.seconds or 0})
 
 
 def _lock(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
     """@everyone's overwrite; roles that have their own go on writing. A thread is locked as such."""
     assert at.place is not None  # noqa: S101 - judged before
     if at.place.is_thread:
-        return Change(_channel_route("PATCH", place_id), place_id, {"locked": order.deed == "lock"})
+        return _channel(place_id, {"locked": order.deed == "lock"})
     allow, deny = _everyone(at.place)
     # Nobody can deny what they may not do themselves.
     touched = SEND & at.mine.value
@@ -137,9 +144,12 @@ def _lock(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
         allow, deny = allow & ~touched, deny | touched
     else:
         allow, deny = allow & ~touched, deny & ~touched
-    path = "/channels/{channel_id}/permissions/{target_id}"
-    route = Route("PUT", path, channel_id=place_id, target_id=guild_id)
-    return Change(route, place_id, {"type": _ROLE, "allow": str(allow), "deny": str(deny)})
+    return _overwrite(place_id, guild_id, _ROLE, allow, deny)
+
+
+def _overwrite(place_id: int, target_id: int, kind: int, allow: int, deny: int) -> Change:
+    body = {"type": kind, "allow": str(allow), "deny": str(deny)}
+    return Change("PUT", _OVERWRITE, {"channel_id": place_id, "target_id": target_id}, place_id, body)
 
 
 def _own_voice(order: Order, place_id: int, at: Situation) -> Change | None:
@@ -149,15 +159,13 @@ def _own_voice(order: Order, place_id: int, at: Situation) -> Change | None:
         return None
     voice = SEND & at.mine.value
     own = next((each for each in place.overwrites if each.target_id == at.own_id), None)
-    path = "/channels/{channel_id}/permissions/{target_id}"
     if order.deed == "lock":
         allow, deny = (0, 0) if own is None else (own.allow, own.deny)
-        body = {"type": _MEMBER, "allow": str(allow | voice), "deny": str(deny & ~voice)}
-        return Change(Route("PUT", path, channel_id=place_id, target_id=at.own_id), place_id, body)
+        return _overwrite(place_id, at.own_id, _MEMBER, allow | voice, deny & ~voice)
     if own is None or own.deny or own.allow & ~SEND:
         return None
-    route = Route("DELETE", path, channel_id=place_id, target_id=at.own_id)
-    return Change(route, place_id, done=frozenset({UNKNOWN_OVERWRITE}))
+    ids = {"channel_id": place_id, "target_id": at.own_id}
+    return Change("DELETE", _OVERWRITE, ids, place_id, done=frozenset({UNKNOWN_OVERWRITE}))
 
 
 def _everyone(place: PlaceFacts) -> tuple[int, int]:
@@ -176,16 +184,16 @@ def _channel_fields(order: Order) -> Body:
 
 
 def _channel_create(order: Order, object_id: int, at: Situation, guild_id: int) -> Change:
-    route = Route("POST", "/guilds/{guild_id}/channels", guild_id=guild_id)
-    return Change(route, guild_id, {**_channel_fields(order), "type": order.kind or 0}, again=False)
+    body = {**_channel_fields(order), "type": order.kind or 0}
+    return Change("POST", _GUILD + "/channels", {"guild_id": guild_id}, guild_id, body, again=False)
 
 
 def _channel_edit(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
-    return Change(_channel_route("PATCH", place_id), place_id, _channel_fields(order))
+    return _channel(place_id, _channel_fields(order))
 
 
 def _channel_delete(order: Order, place_id: int, at: Situation, guild_id: int) -> Change:
-    return Change(_channel_route("DELETE", place_id), place_id, done=frozenset({UNKNOWN_CHANNEL}))
+    return Change("DELETE", _CHANNEL, {"channel_id": place_id}, place_id, done=frozenset({UNKNOWN_CHANNEL}))
 
 
 _CHANGES: Final[Mapping[DeedName, Callable[[Order, int, Situation, int], Change]]] = {
