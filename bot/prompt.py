@@ -117,7 +117,9 @@ def remembered(beside: Assembled, names: Mapping[int, str]) -> list[str]:
         sections.append("\n".join([EPISODES_LABEL, *lines]))
     if beside.older:
         lines = [_quoted(each, names) for each in beside.older]
-        sections.append("\n".join(["Older messages of this place that may matter, quoted:", *lines]))
+        sections.append(
+            "\n".join(["Older messages that may matter, of this place unless another is named, quoted:", *lines])
+        )
     return sections
 
 
@@ -162,7 +164,8 @@ def _quoted(line: Line, names: Mapping[int, str], *, brief: bool = True, files: 
     who = "Muninn (you)" if line.author_kind == "self" else f'"{label(line.author_name)}" (id {line.author_id})'
     kind = _KINDS.get(line.author_kind, "")
     answers = f", in reply to message {line.reply_to_id}" if line.reply_to_id else ""
-    head = f"[message {line.message_id}, {line.created_at:%Y-%m-%d %H:%M} UTC, {who}{kind}{answers}]"
+    where = f" in <#{line.elsewhere}>" if line.elsewhere else ""
+    head = f"[message {line.message_id}{where}, {line.created_at:%Y-%m-%d %H:%M} UTC, {who}{kind}{answers}]"
     body = quote(_named(line.content, names)) if line.content else "> (no text)"
     return "\n".join([head, body, *notes(line.extras, brief=brief, files=files)])
 

@@ -15,7 +15,7 @@ import structlog
 
 from memory.context import Line, WorkingSet, estimate_tokens, read_lines_beside
 from memory.database import BORROW_S, Pool, is_passing
-from memory.ids import MessageId, UserId
+from memory.ids import UserId
 from memory.kinds import Kind
 from memory.places import SHOWN_PLACES
 from memory.questions import content_words, words_of
@@ -143,21 +143,30 @@ async def _open_items(pool: Pool, scope: Scope, asker: UserId) -> tuple[OpenItem
 
 
 async def _older(pool: Pool, scope: Scope, request: str, working: WorkingSet) -> tuple[Line, ...]:
-    """Messages from before the working set that have most of the request's words, each with its neighbours."""
+    """Messages from before the working set, and of other places that may show here, which have most of the request's
+    words, each with its neighbours."""
     wanted = set(content_words(request))
-    first = working.lines[0].message_id if working.lines else working.trigger and working.trigger.message_id
-    if len(wanted) < 2 or first is None or working.whole:
+    nowhere_else = working.whole and scope.space_id == scope.place_id
+    if len(wanted) < 2 or working.trigger is None or nowhere_else:
         return ()
+    trigger_id = working.trigger.message_id
+    first = min((trigger_id, *(each.message_id for each in working.lines)))
     async with pool.acquire(timeout=BORROW_S) as conn:
         found = await search_words(
-            conn, scope, " ".join(sorted(wanted)), limit=MOST_OLDER, before_id=MessageId(first), within_s=_SEARCH_S
+            conn,
+            scope,
+            " ".join(sorted(wanted)),
+            limit=MOST_OLDER,
+            before_id=first,
+            elsewhere_before_id=trigger_id,
+            within_s=_SEARCH_S,
         )
         hits = [
             each.message_id
             for each in found.found
             if len(wanted & set(words_of(each.content))) >= OLDER_SHARE * len(wanted)
         ]
-        lines = await read_lines_beside(conn, scope, hits, before_id=MessageId(first)) if hits else ()
+        lines = await read_lines_beside(conn, scope, hits, before_id=first, elsewhere_before_id=trigger_id)
     room, kept = OLDER_TOKENS, list[Line]()
     for line in lines:
         room -= estimate_tokens(line.content)

@@ -4,7 +4,7 @@ Selection happens here, under a budget; memory.assembly adds the other sections,
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -12,8 +12,9 @@ import orjson
 
 from memory.choices import READ
 from memory.database import Db
-from memory.ids import MessageId, UserId
+from memory.ids import MessageId, PlaceId, UserId
 from memory.incoming import AuthorKind
+from memory.places import SHOWN_PLACES
 from memory.scope import Scope, fetch_scoped
 
 LINE_OVERHEAD_TOKENS: Final = 16
@@ -29,7 +30,7 @@ MOST_ANSWERED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message of the working set."""
+    """One message. `elsewhere`: the place that it was said in, where that is another one than the turn's."""
 
     message_id: MessageId
     author_id: UserId
@@ -39,6 +40,7 @@ class Line:
     reply_to_id: MessageId | None
     created_at: datetime
     extras: Mapping[str, Any]
+    elsewhere: PlaceId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,31 +92,37 @@ WHERE space_id = $1 AND message_id = $3 AND (place_id = $2 OR message_id = $2) A
   AND author_id IS NOT NULL
 """
 
-# Messages of this place, with what was said just before and after each, older than $4, in their order.
+# Messages of this place and others that may show here, with what was said just before and after each, older than $4
+# here and than $5 elsewhere, in their order.
 LINES_BESIDE_SQL: Final = f"""
-WITH hit AS (SELECT unnest($3::bigint[]) AS message_id)
+WITH {SHOWN_PLACES}, hit AS MATERIALIZED (
+    SELECT h.message_id, h.place_id, CASE WHEN h.place_id = $2 THEN $4::bigint ELSE $5::bigint END AS before_id
+    FROM chat_messages h
+    WHERE h.space_id = $1 AND h.message_id = ANY($3::bigint[])
+      AND (h.place_id = $2 OR h.place_id IN (SELECT place_id FROM shown_places))
+)
 SELECT DISTINCT m.message_id, m.author_id, m.author_kind, m.author_name, m.content, m.reply_to_id, m.created_at,
-       m.extras::text AS extras
+       m.extras::text AS extras, nullif(m.place_id, $2) AS elsewhere
 FROM hit CROSS JOIN LATERAL (
     (SELECT b.* FROM chat_messages b
-     WHERE b.space_id = $1 AND b.place_id = $2 AND b.message_id <= hit.message_id AND b.deleted_at IS NULL
+     WHERE b.space_id = $1 AND b.place_id = hit.place_id AND b.message_id <= hit.message_id AND b.deleted_at IS NULL
      ORDER BY b.message_id DESC LIMIT 2)
     UNION ALL
     (SELECT a.* FROM chat_messages a
-     WHERE a.space_id = $1 AND a.place_id = $2 AND a.message_id > hit.message_id AND a.deleted_at IS NULL
+     WHERE a.space_id = $1 AND a.place_id = hit.place_id AND a.message_id > hit.message_id AND a.deleted_at IS NULL
      ORDER BY a.message_id LIMIT 1)
 ) AS m
-WHERE m.author_id IS NOT NULL AND m.message_id < $4 AND {READ.format(author="m.author_id")}
+WHERE m.author_id IS NOT NULL AND m.message_id < hit.before_id AND {READ.format(author="m.author_id")}
 ORDER BY m.message_id
 """
 
 
 async def read_lines_beside(
-    db: Db, scope: Scope, message_ids: Sequence[MessageId], *, before_id: MessageId
+    db: Db, scope: Scope, message_ids: Sequence[MessageId], *, before_id: MessageId, elsewhere_before_id: MessageId
 ) -> tuple[Line, ...]:
-    """These messages and their neighbours, in their order, as far as they are older than `before_id`."""
-    rows = await fetch_scoped(db, LINES_BESIDE_SQL, scope, list(message_ids), before_id)
-    return tuple(map(_line, rows))
+    """These messages and their neighbours, in their order, as far as they may show here and are older than these."""
+    rows = await fetch_scoped(db, LINES_BESIDE_SQL, scope, list(message_ids), before_id, elsewhere_before_id)
+    return tuple(replace(_line(row), elsewhere=row["elsewhere"]) for row in rows)
 
 
 async def working_set(

@@ -5,7 +5,7 @@ among the very rows. An episode belongs to its place, so the audience rule alone
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -24,10 +24,6 @@ LIMITS: Final = Limits(items=2, chars=4_500, tokens=1_500)
 ASKED_CHARS: Final = 500
 SAID_CHARS: Final = 1_500
 """What is shown of both sides; the whole is longer."""
-
-STRICTER: Final = 0.02
-"""Questions are more like each other than like statements: how much more a cosine has to be, at the embedded model's
-scale, to say something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +112,8 @@ async def recall_episodes(
 ) -> Episodes:
     """The relevant episodes. `shown_ids`: messages that the model sees anyway; their episodes are left out.
 
-    Kinds are of memories: where some are asked for, there is no episode.
+    Kinds are of memories: where some are asked for, there is no episode. The floors are those of memories: questions in
+    other words have cosines from 0.85 with the embedded model, other questions up to 0.835.
     """
     wanted = looked.wanted
     if wanted.kinds is not None:
@@ -134,7 +131,7 @@ async def recall_episodes(
         *spans[2:],
     )
     by_id = {row["episode_id"]: row for row in rows}
-    ranked = rank([_candidate(row) for row in rows], bearings, stricter(floors))
+    ranked = rank([_candidate(row) for row in rows], bearings, floors)
     seen = {each.candidate.memory_id for each in ranked if each.candidate.said_id in shown_ids}
     # What is shown anyway does not come again: the model reads it where it stands.
     fresh = [each for each in ranked if each.candidate.memory_id not in seen]
@@ -145,12 +142,6 @@ async def recall_episodes(
     saved = sum(tokens_of(each) for each in pool_of(ranked, limits) if each.candidate.memory_id in seen)
     chosen = tuple(_episode(each, by_id[each.candidate.memory_id]) for each in selected.chosen)
     return Episodes(chosen, len(rows), left_out, selected.saved_tokens + saved)
-
-
-def stricter(floors: Floors) -> Floors:
-    """The floors of memories, as they hold for episodes."""
-    by = STRICTER * (1 - floors.low) / 0.2
-    return replace(floors, alone=min(floors.alone + by, 1.0), low=min(floors.low + by, 1.0))
 
 
 def _candidate(row: Record) -> Candidate:

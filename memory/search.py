@@ -1,22 +1,31 @@
-"""Finding earlier messages of a place by their words.
+"""Finding earlier messages by their words: of a place, and of wherever else what was said may show in it (I7).
 
 Any word may match and rare ones count most (OR with IDF: full text alone ranks a common word like a rare one). The
-weight is BM25's, over messages of the place itself, so it needs no statistics that would have to be kept. Words that
+weight is BM25's, over the very messages that are read, so it needs no statistics that would have to be kept. Words that
 say nothing by themselves ("the", "und", "pour") find no message alone, unless the query has no other words.
+
+How much is read is bounded however many places there are: the newest messages of each, the place's own before all, as
+they stand by the index of their place; and of what is older only what has a word that is rare among those, by the index
+of words.
 """
 
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from memory.choices import READ
 from memory.database import Db
-from memory.ids import MessageId, UserId
+from memory.ids import MessageId, PlaceId, UserId
+from memory.places import SHOWN_PLACES
 from memory.scope import Scope, fetch_scoped
 
 NEWEST_READ = 5_000
 """The newest messages of a place that a search reads, and the most older ones that it weighs besides."""
+
+_READ_ELSEWHERE = 2_000
+_LEAST_READ = 20
+"""The newest messages that are read of all other places together, and of each however many there are."""
 
 _MOST_TERMS = 32
 _NEWEST_ID = MessageId(2**63 - 1)
@@ -43,6 +52,7 @@ class FoundMessage:
     """A message as it reads now. `score` only orders the messages of one search."""
 
     message_id: MessageId
+    place_id: PlaceId
     author_id: UserId
     author_name: str
     content: str
@@ -55,7 +65,7 @@ class FoundWords:
     """Best first.
 
     `how`: by whole words, by pieces of words (scripts without spaces), or not at all, since the query has no word.
-    `matched` counts what was weighed; beyond the place's newest messages that is only what has a rare word.
+    `matched` counts what was weighed; beyond the places' newest messages that is only what has a rare word.
     `why_empty` says why nothing was found (I9).
     """
 
@@ -65,43 +75,71 @@ class FoundWords:
     why_empty: str | None
 
 
-# The place's messages with any word of the query, rarest words first. Its newest messages are read as they stand; what
-# is older is looked up in the index, by the words that are rare among the newest: common ones would lead it through the
-# whole database, and a rare word in an old message must not be crowded out by them.
-SEARCH_WORDS_SQL = f"""
+# The newest messages of the places $1 and $2 lead to, older than $4 here and than $5 elsewhere, from $6 on; at most $8
+# of the place itself, and a share for each other. COLUMNS are read of each beside its id. `edge` is where the
+# reading stopped in each place that has more.
+_NEWEST = f"""
+{SHOWN_PLACES}, looked AS MATERIALIZED (
+    SELECT place_id, CASE WHEN place_id = $2 THEN $4::bigint ELSE $5::bigint END AS before_id,
+           CASE WHEN place_id = $2 THEN $8::int
+                ELSE greatest({_READ_ELSEWHERE} / count(*) OVER (), {_LEAST_READ}) END AS most
+    -- What was said here can be read here, also where memory is off.
+    FROM (SELECT place_id FROM shown_places UNION SELECT $2::bigint) AS s
+), newest AS MATERIALIZED (
+    SELECT m.* FROM looked CROSS JOIN LATERAL (
+        SELECT message_id, place_id, looked.most, COLUMNS
+        FROM chat_messages
+        WHERE space_id = $1 AND place_id = looked.place_id AND message_id < looked.before_id
+          AND message_id >= $6::bigint AND deleted_at IS NULL AND author_id IS NOT NULL
+          AND {READ.format(author="author_id")}
+        ORDER BY message_id DESC
+        LIMIT looked.most
+    ) AS m
+), edge AS MATERIALIZED (
+    SELECT place_id, min(message_id) AS message_id FROM newest GROUP BY place_id, most HAVING count(*) >= most
+)"""
+
+# Of what lies beyond the edges, what WHERE says. Found by the words first, whatever the places are: the index of places
+# would lead through everything that was ever said in them.
+_OLDER = f"""older AS MATERIALIZED (
+    SELECT message_id, COLUMNS
+    FROM (SELECT message_id, place_id, words, content FROM chat_messages
+          WHERE space_id = $1 AND deleted_at IS NULL AND author_id IS NOT NULL AND message_id >= $6::bigint
+            AND message_id < (SELECT max(message_id) FROM edge) AND {READ.format(author="author_id")}
+            AND {{where}} OFFSET 0) AS m
+    WHERE EXISTS (SELECT FROM edge WHERE edge.place_id = m.place_id AND m.message_id < edge.message_id)
+    ORDER BY message_id DESC
+    LIMIT $8
+)"""
+
+_BEST = """)
+SELECT m.message_id, m.place_id, m.author_id, m.author_name, m.content, m.created_at, best.score, hits{terms}
+FROM total LEFT JOIN (best JOIN chat_messages m ON m.space_id = $1 AND m.message_id = best.message_id) ON true
+ORDER BY best.score DESC, m.message_id DESC
+"""
+
+_MATCHED_WORDS = """CASE WHEN words @@ (SELECT string_agg(operand, ' | ')::tsquery FROM asked WHERE NOT filler)
+                THEN words END AS words"""
+_RARE_WORDS = """words @@ (
+                SELECT string_agg(operand, ' | ')::tsquery FROM asked
+                WHERE NOT filler AND lexeme NOT IN (SELECT lexeme FROM common))"""
+
+# Messages with any word of the query, rarest words first. Common words would lead the index through the whole database,
+# and a rare word in an old message must not be crowded out by them.
+SEARCH_WORDS_SQL: Final = f"""
 WITH said AS MATERIALIZED (
     SELECT word, {_IS_FILLER} AS filler
-    FROM unnest(to_tsvector('simple', $3)) AS said (word) ORDER BY filler, word LIMIT $6
+    FROM unnest(to_tsvector('simple', $3)) AS said (word) ORDER BY filler, word LIMIT $9
 ), asked AS MATERIALIZED (
     SELECT word AS lexeme, '''' || replace(replace(word, '\\', '\\\\'), '''', '''''') || '''' AS operand,
            filler AND NOT bool_and(filler) OVER () AS filler
     FROM said
-), newest AS MATERIALIZED (
-    SELECT message_id,
-           CASE WHEN words @@ (SELECT string_agg(operand, ' | ')::tsquery FROM asked WHERE NOT filler)
-                THEN words END AS words
-    FROM chat_messages
-    WHERE space_id = $1 AND place_id = $2 AND message_id < $4 AND deleted_at IS NULL AND author_id IS NOT NULL
-      AND {READ.format(author="author_id")}
-    ORDER BY message_id DESC
-    LIMIT $7
-), near AS MATERIALIZED (
+), {_NEWEST.strip().replace("COLUMNS", _MATCHED_WORDS)}, near AS MATERIALIZED (
     SELECT message_id, lexeme, cardinality(positions) AS times, length(words) AS size
     FROM newest CROSS JOIN LATERAL unnest(words) JOIN asked USING (lexeme)
 ), common AS MATERIALIZED (
-    SELECT lexeme FROM near GROUP BY lexeme HAVING count(*) >= $7 / 20
-), older AS MATERIALIZED (
-    SELECT message_id, words
-    FROM chat_messages
-    WHERE space_id = $1 AND place_id = $2 AND message_id < (SELECT min(message_id) FROM newest)
-      AND deleted_at IS NULL AND author_id IS NOT NULL AND {READ.format(author="author_id")}
-      AND words @@ (
-          SELECT string_agg(operand, ' | ')::tsquery FROM asked
-          WHERE NOT filler AND lexeme NOT IN (SELECT lexeme FROM common) AND (SELECT count(*) FROM newest) >= $7
-      )
-    ORDER BY message_id DESC
-    LIMIT $7
-), pair AS MATERIALIZED (
+    SELECT lexeme FROM near GROUP BY lexeme HAVING count(*) >= $8 / 20
+), {_OLDER.format(where=_RARE_WORDS).replace("COLUMNS", "words")}, pair AS MATERIALIZED (
     SELECT message_id, lexeme, times, size FROM near
     UNION ALL
     SELECT message_id, lexeme, cardinality(positions), length(words)
@@ -120,17 +158,17 @@ WITH said AS MATERIALIZED (
     FROM pair JOIN rarity USING (lexeme) CROSS JOIN total
     GROUP BY message_id
     ORDER BY score DESC, message_id DESC
-    LIMIT $5
-)
-SELECT m.message_id, m.author_id, m.author_name, m.content, m.created_at, best.score, hits,
-       (SELECT count(*) FROM asked) AS terms
-FROM total LEFT JOIN (best JOIN chat_messages m ON m.space_id = $1 AND m.message_id = best.message_id) ON true
-ORDER BY best.score DESC, m.message_id DESC
+    LIMIT $7
+{_BEST.format(terms=", (SELECT count(*) FROM asked) AS terms").strip()}
 """
 
-# The place's messages that contain any of the pieces, by the same two steps. No index knows pieces: for rare ones it
-# reads the whole place.
-SEARCH_PIECES_SQL = f"""
+_RARE_PIECES = """lower(content) LIKE ANY ((
+                SELECT array_agg(pattern) FROM asked
+                WHERE NOT filler AND piece NOT IN (SELECT piece FROM common))::text[])"""
+
+# Messages that contain any of the pieces, by the same two steps. No index knows pieces: for rare ones it reads the
+# place whole, and of others the newest messages alone.
+SEARCH_PIECES_SQL: Final = f"""
 WITH said AS MATERIALIZED (
     SELECT word, {_IS_FILLER} AS filler FROM unnest($3::text[]) AS said (word)
 ), asked AS MATERIALIZED (
@@ -138,28 +176,19 @@ WITH said AS MATERIALIZED (
            '%' || replace(replace(replace(word, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%' AS pattern,
            filler AND NOT bool_and(filler) OVER () AS filler
     FROM said
-), newest AS MATERIALIZED (
-    SELECT message_id, lower(content) AS plain
-    FROM chat_messages
-    WHERE space_id = $1 AND place_id = $2 AND message_id < $4 AND deleted_at IS NULL AND author_id IS NOT NULL
-      AND {READ.format(author="author_id")}
-    ORDER BY message_id DESC
-    LIMIT $6
-), near AS MATERIALIZED (
+), {_NEWEST.strip().replace("COLUMNS", "lower(content) AS plain")}, near AS MATERIALIZED (
     SELECT message_id, piece, filler FROM newest JOIN asked ON strpos(plain, piece) > 0
 ), common AS MATERIALIZED (
-    SELECT piece FROM near GROUP BY piece HAVING count(*) >= $6 / 20
+    SELECT piece FROM near GROUP BY piece HAVING count(*) >= $8 / 20
 ), older AS MATERIALIZED (
-    SELECT message_id, lower(content) AS plain
-    FROM chat_messages
-    WHERE space_id = $1 AND place_id = $2 AND message_id < (SELECT min(message_id) FROM newest)
-      AND deleted_at IS NULL AND author_id IS NOT NULL AND {READ.format(author="author_id")}
-      AND lower(content) LIKE ANY ((
-          SELECT array_agg(pattern) FROM asked
-          WHERE NOT filler AND piece NOT IN (SELECT piece FROM common) AND (SELECT count(*) FROM newest) >= $6
-      )::text[])
-    ORDER BY message_id DESC
-    LIMIT $6
+    SELECT m.message_id, lower(m.content) AS plain
+    FROM edge JOIN chat_messages m ON m.message_id < edge.message_id
+    WHERE edge.place_id = $2 AND m.space_id = $1 AND m.place_id = $2 AND m.message_id >= $6::bigint
+      AND m.deleted_at IS NULL AND m.author_id IS NOT NULL
+      AND {READ.format(author="m.author_id")}
+      AND {_RARE_PIECES.replace("content", "m.content")}
+    ORDER BY m.message_id DESC
+    LIMIT $8
 ), pair AS MATERIALIZED (
     SELECT message_id, piece, filler FROM near
     UNION ALL
@@ -178,11 +207,8 @@ WITH said AS MATERIALIZED (
     GROUP BY message_id
     HAVING NOT bool_and(filler)
     ORDER BY score DESC, message_id DESC
-    LIMIT $5
-)
-SELECT m.message_id, m.author_id, m.author_name, m.content, m.created_at, best.score, hits
-FROM total LEFT JOIN (best JOIN chat_messages m ON m.space_id = $1 AND m.message_id = best.message_id) ON true
-ORDER BY best.score DESC, m.message_id DESC
+    LIMIT $7
+{_BEST.format(terms="").strip()}
 """
 
 
@@ -193,27 +219,30 @@ async def search_words(
     *,
     limit: int,
     before_id: MessageId | None,
+    elsewhere_before_id: MessageId | None = None,
+    since: int = 0,
     within_s: float | None = None,
 ) -> FoundWords:
-    """The `limit` best messages of the scope's place with any word of `query`, older than `before_id`.
+    """The `limit` best messages with any word of `query`, older than `before_id`, from the snowflake `since` on: of the
+    scope's place, and of others whose words may show there, which are older than `elsewhere_before_id` if it is given.
 
     Deleted messages, and those that were only heard of, are left out. `within_s` bounds the statement, in seconds.
     """
     before = before_id if before_id is not None else _NEWEST_ID
+    bounds = (before, before if elsewhere_before_id is None else elsewhere_before_id, since, limit, NEWEST_READ)
     pieces = _pieces(query)
     if pieces:
-        rows = await fetch_scoped(db, SEARCH_PIECES_SQL, scope, pieces, before, limit, NEWEST_READ, timeout=within_s)
+        rows = await fetch_scoped(db, SEARCH_PIECES_SQL, scope, pieces, *bounds, timeout=within_s)
         how = "pieces"
     else:
-        rows = await fetch_scoped(
-            db, SEARCH_WORDS_SQL, scope, query, before, limit, _MOST_TERMS, NEWEST_READ, timeout=within_s
-        )
+        rows = await fetch_scoped(db, SEARCH_WORDS_SQL, scope, query, *bounds, _MOST_TERMS, timeout=within_s)
         how = "words"
         if rows[0]["terms"] == 0:
             return FoundWords((), "none", 0, "the query has no word to search for")
     found = tuple(
         FoundMessage(
             MessageId(row["message_id"]),
+            PlaceId(row["place_id"]),
             UserId(row["author_id"]),
             row["author_name"] or "",
             row["content"],
@@ -223,7 +252,8 @@ async def search_words(
         for row in rows
         if row["message_id"] is not None
     )
-    return FoundWords(found, how, rows[0]["hits"], None if found else "no earlier message here has any of these words")
+    why = None if found else "no earlier message that may show here has any of these words"
+    return FoundWords(found, how, rows[0]["hits"], why)
 
 
 def _pieces(query: str) -> list[str]:

@@ -10,6 +10,7 @@ from bot.router import WAITING_INBOX_SQL
 from bot.turns import CLAIM_TURNS_SQL, HEARTBEAT_SQL
 from memory.context import WORKING_SET_SQL
 from memory.gaps import PLACES_BEHIND_SQL
+from memory.search import SEARCH_PIECES_SQL, SEARCH_WORDS_SQL
 
 FILL = """
 INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_kind, content, created_at, version_at)
@@ -28,6 +29,13 @@ CASES = [
     (CLAIM_TURNS_SQL, (8, 20.0, 1800.0), {"turns_queued", "turns_leased", "turns_served", "turns_lane"}, {"turns"}),
     (HEARTBEAT_SQL, ([1, 2], [1, 1], 20.0), set[str](), {"turns"}),
     (WORKING_SET_SQL, (1, 1, 31), {"chat_messages_place"}, {"chat_messages"}),
+    (
+        SEARCH_WORDS_SQL,
+        (1, 1, "word", 2**62, 2**62, 0, 5, 5_000, 32),
+        {"chat_messages_place", "chat_messages_pkey"},
+        {"chat_messages"},
+    ),
+    (SEARCH_PIECES_SQL, (1, 1, ["日本"], 2**62, 2**62, 0, 5, 5_000), {"chat_messages_place"}, {"chat_messages"}),
     (PLACES_BEHIND_SQL, (200,), {"place_cursors_behind"}, {"place_cursors"}),
 ]
 
