@@ -131,7 +131,9 @@ async def recall_episodes(
         *spans[2:],
     )
     by_id = {row["episode_id"]: row for row in rows}
-    ranked = rank([_candidate(row) for row in rows], bearings, floors)
+    # Each has to be reason enough by itself: a turn is long, and one word in it is no reason.
+    answering = [each for each in map(_candidate, rows) if rank([each], bearings, floors)]
+    ranked = rank(answering, bearings, floors)
     seen = {each.candidate.memory_id for each in ranked if each.candidate.said_id in shown_ids}
     # What is shown anyway does not come again: the model reads it where it stands.
     fresh = [each for each in ranked if each.candidate.memory_id not in seen]
@@ -166,8 +168,8 @@ def _candidate(row: Record) -> Candidate:
         cosine=row["cosine"],
         words=row["words"],
         terms=row["terms"],
-        before_id=None,
-        after_id=None,
+        before_ids=(),
+        after_ids=(),
         found=True,
     )
 
