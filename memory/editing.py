@@ -66,12 +66,12 @@ WHERE space_id = $1 AND scope = $2 AND owner_id = $3 AND state = 'active' AND me
 LIMIT 1
 """
 
-_QUEUED: Final = """
+_QUEUED: Final = """queued AS (
 INSERT INTO embedding_jobs AS j (memory_id, space_id, version) SELECT memory_id, space_id, version FROM changed
 ON CONFLICT (memory_id) DO UPDATE SET
     version = EXCLUDED.version, lease_no = j.lease_no + 1, lease_until = NULL, attempts = 0,
     available_at = now(), failure = NULL, queued_at = now()
-"""
+)"""
 
 # Other words: they rest on who wrote them, and come from where they were written.
 REWRITE_SQL: Final = f"""
@@ -82,17 +82,17 @@ WITH changed AS (
         asserted = $11, confidence = $11, changed_at = now()
     WHERE memory_id = $1
     RETURNING memory_id, space_id, version
-), queued AS ({_QUEUED})
+), {_QUEUED}
 SELECT version FROM changed
 """
 
-_RESTING: Final = """
+_RESTING: Final = """resting AS (
 INSERT INTO memory_evidence (memory_id, version, space_id, message_id, place_id, author_id, read_version, added_at,
                              aged_out_at)
 SELECT c.memory_id, c.version, e.space_id, e.message_id, e.place_id, e.author_id, e.read_version, e.added_at,
        e.aged_out_at
 FROM live_evidence e JOIN changed c ON c.memory_id = e.memory_id WHERE e.version = {version}
-"""
+)"""
 
 # The same words under other marks: evidence and links go on to the new version.
 REMARK_SQL: Final = f"""
@@ -100,7 +100,7 @@ WITH changed AS (
     UPDATE memory_items SET kind = $2, key = $3, importance = $4, version = version + 1, changed_at = now()
     WHERE memory_id = $1
     RETURNING memory_id, space_id, version
-), queued AS ({_QUEUED}), resting AS ({_RESTING.format(version="c.version - 1")}), starting AS (
+), {_QUEUED}, {_RESTING.format(version="c.version - 1")}, starting AS (
     UPDATE memory_links l SET from_version = c.version FROM changed c
     WHERE l.from_id = c.memory_id AND l.from_version = c.version - 1 AND l.state = 'active'
 ), ending AS (
@@ -191,7 +191,7 @@ WITH changed AS (
     FROM memory_item_revisions r
     WHERE i.memory_id = $1 AND r.memory_id = i.memory_id AND r.version = $2
     RETURNING i.memory_id, i.space_id, i.version
-), queued AS ({_QUEUED}), resting AS ({_RESTING.format(version="$2")})
+), {_QUEUED}, {_RESTING.format(version="$2")}
 SELECT version FROM changed
 """
 
