@@ -10,8 +10,10 @@ from bot.addressing import Identity
 from bot.asking import Asking, CardSettings
 from bot.commands.sync import CommandSync
 from bot.effects import Effects
+from bot.fresh import NEW, Fresh
 from bot.governing import Governing
 from bot.guild_settings import GuildSettingsDoor
+from bot.help import HELP, Help
 from bot.interactions import Interactions
 from bot.judgement import Judgement
 from bot.memories.assembly import offer_memories
@@ -26,7 +28,8 @@ from bot.sight import Policy, Sights
 from bot.standing import Standing
 from bot.stopping import STOP, Stopping
 from bot.turns import Turn
-from bot.why import WHY, Why
+from bot.usage import USAGE, Usage
+from bot.why import WHY, WHY_HERE, Why
 from bot.writes import Writes
 from memory.database import Pool
 from memory.ids import TurnId
@@ -74,12 +77,19 @@ def assemble(
     )
     interactions = Interactions(Responses(rest, me.application_id))
     interactions.on_press(PREFIX, asking.pressed)
-    interactions.on_command(WHY, Why(pool, reads, me, policy).asked)
+    why = Why(pool, reads, me, policy)
+    interactions.on_command(WHY, why.asked)
+    interactions.on_command(WHY_HERE, why.asked_in_words)
     interactions.on_command(STOP, Stopping(pool, cancel).asked)
     moderation = assemble_moderation(
         pool, reads, writes, effects, asking, interactions, guild_settings, me, poll_s=settings.poll_s
     )
     governing = Governing(pool, reads, me, policy.owners)
-    offer_memories(interactions, Pages(interactions), pool, governing, caps_of(settings))
+    pages = Pages(interactions)
+    offer_memories(interactions, pages, pool, governing, caps_of(settings))
+    interactions.on_command(NEW, Fresh(pool).asked)
+    interactions.on_command(USAGE, Usage(pool, governing, guild_settings).asked)
+    guide = Help(lambda: interactions.declared, pages)
+    interactions.on_command(HELP, guide.asked, suggester=guide.suggest)
     commands = CommandSync(pool, writes, me.application_id, interactions.bodies())
     return Agency(judgement, asking, interactions, commands, moderation)

@@ -3,9 +3,21 @@
 from typing import Final
 
 from bot.commands.declaration import Declaration
+from bot.fresh import NEW
+from bot.help import HELP
 from bot.memories.declarations import MEMORY_COMMANDS
 from bot.moderation.slash import MODERATION
 from bot.stopping import STOP
-from bot.why import WHY
+from bot.usage import USAGE
+from bot.why import WHY, WHY_HERE
 
-COMMANDS: Final[tuple[Declaration, ...]] = (*MEMORY_COMMANDS, *MODERATION, STOP, WHY)
+COMMANDS: Final[tuple[Declaration, ...]] = (
+    *MEMORY_COMMANDS,
+    *MODERATION,
+    HELP,
+    NEW,
+    STOP,
+    USAGE,
+    WHY,
+    WHY_HERE,
+)

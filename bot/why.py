@@ -12,11 +12,12 @@ from typing import Final
 import structlog
 
 from bot.addressing import Identity
-from bot.commands.declaration import Menu
-from bot.errors import ReadFault
+from bot.commands.declaration import Menu, Slash
+from bot.commands.options import text
+from bot.errors import CommandRefused, ReadFault
 from bot.facts import Facts
 from bot.inspect import CallRecord, MessageReport, ReceiptRecord, RunReport, message_report, run_report
-from bot.interactions import Command, Reply
+from bot.interactions import Command, Interaction, Reply
 from bot.links import message_link
 from bot.rest import Reads
 from bot.sight import Policy
@@ -26,6 +27,10 @@ from memory.ids import MessageId, PlaceId, SpaceId
 log = structlog.get_logger(__name__)
 
 WHY: Final = Menu("Why this answer?", "What an answer of mine was made from, and what was done for it.", on="message")
+
+MESSAGE: Final = text("message", "A link to the answer, or its number; your newest one here if left out.", most=120)
+WHY_HERE: Final = Slash("why", "Why I answered as I did: what it was made from, and what was done.", (MESSAGE,))
+_LINK: Final = re.compile(r"(?:https://(?:\w+\.)?discord(?:app)?\.com/channels/(?:@me|\d+)/\d+/)?(\d{15,20})")
 
 MOST_CHARACTERS: Final = 2000
 MOST_SOURCES: Final = 12
@@ -67,53 +72,69 @@ class Why:
         self._policy = policy
 
     async def asked(self, command: Command, reply: Reply) -> None:
-        """Show what is on record for the message."""
-        await reply.defer()
-        facts = Facts(self._reads, command.scope.space_id, self._me.user_id)
-        try:
-            if not await facts.can_read(command.user_id, command.scope.place_id):
-                await reply.say("You cannot read this channel, so I show you nothing of it.")
-                return
-            inside = await self._may_look_inside(facts, command)
-            here = await facts.place(command.scope.place_id)
-        except ReadFault:
-            await reply.say("Discord cannot tell me right now what you may see. Please try again in a minute.")
+        """Show what is on record for the message of the menu."""
+        await self.explain(command, reply, MessageId(command.target_id or 0))
+
+    async def asked_in_words(self, command: Command, reply: Reply) -> None:
+        """The same for a message that is named, or for the newest answer to the person here."""
+        named = command.get(MESSAGE)
+        if named is None:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
+                scope = command.scope
+                found = await conn.fetchval(LAST_ANSWERED_SQL, scope.space_id, scope.place_id, command.user_id)
+            if found is None:
+                raise CommandRefused("I have answered nothing of yours here that I have a record of.")
+            await self.explain(command, reply, MessageId(found))
             return
+        number = _LINK.fullmatch(named.strip())
+        if number is None:
+            raise CommandRefused("That is neither a link to a message nor its number, so there is nothing to show.")
+        await self.explain(command, reply, MessageId(int(number[1])))
+
+    async def explain(self, who: Interaction, reply: Reply, message_id: MessageId) -> None:
+        """Show what is on record for an answer of ours, or for what was answered, to the person alone."""
+        await reply.defer()
+        facts = Facts(self._reads, who.scope.space_id, self._me.user_id)
+        if not await facts.can_read(who.user_id, who.scope.place_id):
+            raise CommandRefused("You cannot read this channel, so I show you nothing of it.")
+        inside = await self._may_look_inside(facts, who)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            report = await message_report(conn, command.scope.space_id, MessageId(command.target_id or 0))
-            if report.turn is None or report.turn.place_id != command.scope.place_id or not _is_ours(report):
-                await reply.say("I have no record of that message as an answer of mine.")
-                return
-            run = await run_report(conn, command.scope.space_id, report.runs[-1].run_id) if report.runs else None
-            places = await _places(conn, command.scope.space_id, report.receipts)
-        visible = await self._visible(facts, command, report.receipts, places)
-        guild_id = None if here is None or here.is_direct else command.scope.space_id
+            report = await message_report(conn, who.scope.space_id, message_id)
+            if report.turn is None or report.turn.place_id != who.scope.place_id or not _is_ours(report):
+                raise CommandRefused("I have no record of that message as an answer of mine.")
+            run = await run_report(conn, who.scope.space_id, report.runs[-1].run_id) if report.runs else None
+            places = await _places(conn, who.scope.space_id, report.receipts)
+        visible = await self._visible(facts, who, report.receipts, places)
+        guild_id = None if who.is_direct else who.scope.space_id
         await reply.say(explanation(report, run, visible, guild_id=guild_id, inside=inside))
 
-    async def _may_look_inside(self, facts: Facts, command: Command) -> bool:
-        if command.user_id in self._policy.owners:
+    async def _may_look_inside(self, facts: Facts, who: Interaction) -> bool:
+        if who.user_id in self._policy.owners:
             return True
-        here = await facts.place(command.scope.place_id)
-        if here is None or here.is_direct:
-            return False
-        member = await facts.member(command.user_id)
+        member = None if who.is_direct else await facts.member(who.user_id)
         return member is not None and member.is_administrator
 
     async def _visible(
-        self, facts: Facts, command: Command, receipts: Sequence[ReceiptRecord], places: Mapping[int, PlaceId]
+        self, facts: Facts, who: Interaction, receipts: Sequence[ReceiptRecord], places: Mapping[int, PlaceId]
     ) -> tuple[ReceiptRecord, ...]:
         """What was done where the viewer can see it."""
         found: list[ReceiptRecord] = []
         for receipt in receipts:
-            place_id = places.get(receipt.receipt_id, command.scope.place_id)
+            place_id = places.get(receipt.receipt_id, who.scope.place_id)
             try:
-                if place_id == command.scope.place_id or await facts.can_read(command.user_id, place_id):
+                if place_id == who.scope.place_id or await facts.can_read(who.user_id, place_id):
                     found.append(receipt)
             except ReadFault:
                 # Unknown is not yes.
                 log.info("why.place_unknown", place_id=place_id)
         return tuple(found)
 
+
+# The newest message of somebody's here that was answered.
+LAST_ANSWERED_SQL: Final = """
+SELECT trigger_id FROM turns WHERE space_id = $1 AND place_id = $2 AND author_id = $3 AND state = 'answered'
+ORDER BY turn_id DESC LIMIT 1
+"""
 
 # Where effects were made.
 RECEIPT_PLACES_SQL: Final = """

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import orjson
 
+from memory.beginnings import SINCE_START
 from memory.choices import READ
 from memory.database import Db
 from memory.ids import MessageId, PlaceId, UserId
@@ -58,12 +59,12 @@ class WorkingSet:
     whole: bool = False
 
 
-# The newest messages of this place that still stand.
+# The newest messages of this place that still stand, since its conversation began.
 WORKING_SET_SQL: Final = f"""
 SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
 FROM chat_messages
 WHERE space_id = $1 AND place_id = $2 AND deleted_at IS NULL AND author_id IS NOT NULL
-  AND {READ.format(author="author_id")}
+  AND {READ.format(author="author_id")} AND {SINCE_START.format(message="message_id", space="$1", place="$2")}
 ORDER BY message_id DESC LIMIT $3
 """
 

@@ -11,6 +11,7 @@ from typing import Final
 import orjson
 
 from memory.batches import WITHHELD
+from memory.beginnings import SINCE_START
 from memory.choices import PLACE_REMEMBERS, REMEMBERED
 from memory.credentials import caught_by
 from memory.database import Db
@@ -136,6 +137,7 @@ READ_STRETCH_SQL: Final = f"""
 SELECT m.message_id, m.author_kind, m.author_name, m.content, m.created_at
 FROM chat_messages m
 WHERE m.space_id = $1 AND m.place_id = $2 AND m.message_id > $3 AND m.message_id <= $4
+  AND {SINCE_START.format(message="m.message_id", space="$1", place="$2")}
   AND m.message_id >= coalesce((
       SELECT o.message_id FROM chat_messages o
       WHERE o.space_id = $1 AND o.place_id = $2 AND o.message_id <= $4

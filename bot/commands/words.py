@@ -21,6 +21,10 @@ GERMAN: Final[Mapping[str, str]] = {
     "memory export": "Erhalte als Datei, woran ich mich erinnere.",
     "memory episodes": "Zeige, was du gefragt hast und ich eine Weile aufhebe.",
     "memory drop-episode": "Lass mich davon etwas endgültig löschen.",
+    "help": "Was ich kann, und wie man darum bittet.",
+    "new": "Beginne hier ein neues Gespräch; woran ich mich erinnere, bleibt.",
+    "usage": "Was du heute und diese Woche von meinem Sprachmodell gebraucht hast, und was übrig ist.",
+    "why": "Warum ich so geantwortet habe: woraus es gemacht ist, und was getan wurde.",
     "stop": "Beende, woran ich hier für dich arbeite; dazu wird nichts mehr gesagt oder getan.",
 }
 
