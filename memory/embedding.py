@@ -164,21 +164,28 @@ WHERE i.state = 'active'
 """
 
 # Queue again what was embedded with words before it that are gone or other now; a bounded number, the oldest first.
-# Their vectors go at once: until they have new ones, their words find them.
+# Their vectors go at once: until they have new ones, their words find them. Memories are held first, then vectors, then
+# jobs, each by their ids, as whoever writes vectors and whoever ends memories does: nobody waits for each other in a
+# ring, and no job is made for a memory that ends at this moment.
 RECHECK_SQL: Final = """
 WITH due AS (
     DELETE FROM embedding_rechecks WHERE recheck_id IN (
         SELECT recheck_id FROM embedding_rechecks ORDER BY recheck_id LIMIT 500 FOR UPDATE SKIP LOCKED)
     RETURNING memory_id
-), queued AS (
-    INSERT INTO embedding_jobs AS j (memory_id, space_id, version)
+), live AS MATERIALIZED (
     SELECT memory_id, space_id, version FROM memory_items
-    WHERE memory_id IN (SELECT memory_id FROM due) AND state = 'active' ORDER BY memory_id
-    ON CONFLICT (memory_id) DO UPDATE SET
-        lease_no = j.lease_no + 1, lease_until = NULL, attempts = 0, available_at = now(), failure = NULL
-    RETURNING memory_id
+    WHERE memory_id IN (SELECT memory_id FROM due) AND state = 'active' ORDER BY memory_id FOR SHARE
+), held AS MATERIALIZED (
+    SELECT v.memory_id, v.model_id FROM memory_vectors v JOIN live USING (memory_id)
+    ORDER BY v.memory_id, v.model_id FOR UPDATE OF v
+), dropped AS (
+    DELETE FROM memory_vectors v USING held h WHERE v.memory_id = h.memory_id AND v.model_id = h.model_id
 )
-DELETE FROM memory_vectors WHERE memory_id IN (SELECT memory_id FROM queued)
+INSERT INTO embedding_jobs AS j (memory_id, space_id, version)
+SELECT l.memory_id, l.space_id, l.version FROM live l CROSS JOIN (SELECT count(*) FROM held) AS before
+ORDER BY l.memory_id
+ON CONFLICT (memory_id) DO UPDATE SET
+    lease_no = j.lease_no + 1, lease_until = NULL, attempts = 0, available_at = now(), failure = NULL
 """
 
 

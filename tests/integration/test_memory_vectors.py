@@ -10,6 +10,8 @@ import pytest
 from bot.doctor import remembering
 from bot.doctor.findings import Finding
 from bot.settings import Settings
+from memory.embedding import Model as EmbeddingModel
+from memory.embedding import claim
 from memory.items import Draft, Target, forget, remember
 from sandbox.model import Model, failure, gateway_page, rate_limited, reset_connection, server_error, stall
 from tests.harness.diagnosis import assert_plain, named
@@ -182,3 +184,33 @@ async def test_a_model_of_which_nothing_is_believed_is_told(mind: Mind) -> None:
     assert "unsupported 25" in finding.says
     await mind.pool.execute("INSERT INTO extraction_counts VALUES ((now() AT TIME ZONE 'UTC')::date, 'created', 1)")
     assert (await doctor(mind)).level == "ok"
+
+
+async def test_who_embeds_anew_waits_for_a_vector_before_it_holds_a_job(mind: Mind) -> None:
+    """Whoever writes vectors holds them before the jobs; the other way round the two would wait for each other."""
+    memory_id = await told(mind, "Ada likes tea.")
+    async with mind.embedding() as embedding:
+        while await embedding.step():
+            pass
+    model = await mind.pool.fetchrow("SELECT model_id, name, dimensions, true AS filled FROM embedding_models")
+    assert model is not None
+    await mind.pool.execute("INSERT INTO embedding_rechecks (space_id, memory_id) VALUES (500, $1)", memory_id)
+    await mind.pool.execute(
+        "INSERT INTO embedding_jobs (memory_id, space_id, version, available_at) VALUES ($1, 500, 1, now() + '1 h')",
+        memory_id,
+    )
+
+    async def recheck() -> int:
+        async with mind.pool.acquire() as conn:
+            return len(await claim(conn, EmbeddingModel(**dict(model)), most=5, lease_s=60))
+
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with mind.pool.acquire() as writer, writer.transaction():
+        await writer.execute("SELECT FROM memory_vectors FOR UPDATE")
+        rechecking = asyncio.create_task(recheck())
+        async with asyncio.timeout(10):
+            while await mind.pool.fetchval(waiting) is None:
+                await asyncio.wait([rechecking], timeout=0.01)
+        await writer.execute("SELECT FROM embedding_jobs FOR UPDATE NOWAIT")
+    assert await rechecking == 1
+    assert await vectors(mind) == []

@@ -35,7 +35,7 @@ async def test_nothing_new_is_begun_while_muninn_stops(stage: Stage) -> None:
 
     async def answer_once_it_stops() -> None:
         # It leaves the gateway when it has begun to stop, and not before.
-        await stage.discord.wait_until(lambda: not any(each.connection for each in stage.discord.sessions), within=20)
+        await stage.discord.wait_until(lambda: not stage.discord.sessions, within=20)
         gate.release(say("done"))
 
     async with asyncio.TaskGroup() as group:
