@@ -1,18 +1,15 @@
 """How much of the evidence of LoCoMo's questions is among the first ten memories that recall brings back.
 
 One memory is one turn, kept in a channel of its conversation's own space, embedded as the embedded default does, and
-recalled through the same door as in the bot. `DATA=` names the folder with `locomo/locomo10.json`, or any in its shape.
-Vectors are kept in bench/out, by the SHA-256 of their text, so that a second run takes them from there.
+recalled through the same door as in the bot. `DATA=` names the folder with `locomo/locomo10.json`, or any file in its
+shape.
 """
 
 import asyncio
-import hashlib
 import os
 import re
 import sys
-import tempfile
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,15 +17,14 @@ from typing import Any, Final, cast
 
 import orjson
 
-from bench.figures import OUT, at_least, progress, publish
+from bench.figures import at_least, progress, publish
 from bench.ground import Ground, open_ground
+from bench.vectors import embed_all, open_model
 from bot.pool import open_pool
-from bot.remembering.embedded import DIMENSIONS, MODEL, EmbeddedEmbeddings
-from memory import embedding
 from memory.database import Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, time_snowflake
 from memory.owners import Caps, Owner
-from memory.ports import Embedder, Vectors
+from memory.ports import Embedder
 from memory.recall import Asking, Recall
 from memory.scope import Scope
 from memory.selection import Limits
@@ -73,9 +69,9 @@ class Conversation:
     questions: tuple[Question, ...]
 
 
-def read(folder: Path) -> list[Conversation]:
-    """Every conversation of `folder`/locomo/locomo10.json. Raises FileNotFoundError."""
-    samples = cast("list[dict[str, Any]]", orjson.loads((folder / "locomo" / "locomo10.json").read_bytes()))
+def read(path: Path) -> list[Conversation]:
+    """Every conversation of a JSON file in LoCoMo's shape. Raises FileNotFoundError."""
+    samples = cast("list[dict[str, Any]]", orjson.loads(path.read_bytes()))
     return [_conversation(sample) for sample in samples]
 
 
@@ -86,10 +82,10 @@ def _conversation(sample: Mapping[str, Any]) -> Conversation:
             begun = datetime.strptime(said[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
             caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
             at = begun + timedelta(seconds=place)
-            turns.append(Turn(turn["dia_id"], turn["speaker"], turn["text"] + caption, at))
+            turns.append(Turn(turn["dia_id"], turn["speaker"], str(turn.get("text") or "") + caption, at))
     known = {turn.turn_id for turn in turns}
     questions = [
-        Question(str(each["question"]), int(each["category"]), _evidence(each["evidence"]) & known)
+        Question(str(each["question"]), int(each["category"]), _evidence(each.get("evidence") or ()) & known)
         for each in sample["qa"]
     ]
     # Adversarial questions have no answer, and a few others cite nothing.
@@ -101,47 +97,6 @@ def _evidence(cited: Iterable[object]) -> frozenset[str]:
     """Turn ids, some of which are written like "D8:6; D9:17", "D:11:26" or "D30:05"."""
     pieces = [piece for each in cited for piece in re.split(r"[;\s,]+", str(each))]
     return frozenset(f"D{int(m[1])}:{int(m[2])}" for piece in pieces if (m := _EVIDENCE.match(piece)) is not None)
-
-
-class KeptVectors:
-    """The embedded model behind a file of vectors that were made before. Save it when done."""
-
-    name = MODEL
-    dimensions = DIMENSIONS
-
-    def __init__(self, model: Embedder, path: Path) -> None:
-        self._model, self._path = model, path
-        self._kept: dict[str, list[float]] = orjson.loads(path.read_bytes()) if path.exists() else {}
-
-    async def embed(self, texts: Sequence[str], *, within_s: float) -> Vectors:
-        """As the port says."""
-        missing = [text for text in texts if _digest("p", text) not in self._kept]
-        if missing:
-            made = await self._model.embed(missing, within_s=within_s)
-            self._kept.update(
-                (_digest("p", text), _rounded(vector)) for text, vector in zip(missing, made.vectors, strict=True)
-            )
-        return Vectors([self._kept[_digest("p", text)] for text in texts])
-
-    async def embed_query(self, text: str, *, within_s: float) -> Sequence[float]:
-        """As the port says."""
-        digest = _digest("q", text)
-        if digest not in self._kept:
-            self._kept[digest] = _rounded(await self._model.embed_query(text, within_s=within_s))
-        return self._kept[digest]
-
-    def save(self) -> None:
-        """Write what was made to the file."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.write_bytes(orjson.dumps(self._kept))
-
-
-def _digest(purpose: str, text: str) -> str:
-    return hashlib.sha256(f"{purpose}\0{text}".encode()).hexdigest()[:32]
-
-
-def _rounded(vector: Sequence[float]) -> list[float]:
-    return [round(number, 5) for number in vector]
 
 
 async def keep(pool: Pool, conversation: Conversation, space: int) -> dict[int, set[str]]:
@@ -166,19 +121,6 @@ async def keep(pool: Pool, conversation: Conversation, space: int) -> dict[int, 
             stored = await store(conn, value, _CAPS)
             made.setdefault(stored.memory_id, set()).add(turn.turn_id)
     return made
-
-
-async def embed_all(pool: Pool, model: Embedder) -> None:
-    """Give every memory its vector, by the worker's own statements."""
-    async with pool.acquire() as conn:
-        adopted = await embedding.adopt(conn, model.name, model.dimensions)
-        done = 0
-        while jobs := await embedding.claim(conn, adopted, most=64, lease_s=300):
-            found = await model.embed([job.text for job in jobs], within_s=600)
-            done += await embedding.store_vectors(conn, adopted, jobs, found.vectors)
-            if done % 640 == 0:
-                progress(f"locomo: {done} memories embedded")
-        await conn.execute("ANALYZE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +176,7 @@ async def measure(ground: Ground, conversations: Sequence[Conversation], model: 
     """The figures, by name: with vectors, and by words alone."""
     async with open_pool(ground.database_url) as pool:
         turns = [await keep(pool, each, 1_000 + n) for n, each in enumerate(conversations)]
-        await embed_all(pool, model)
+        await embed_all(pool, model, "locomo")
         outcomes: list[Outcome] = []
         lexical: list[Outcome] = []
         limits = Limits(items=FIRST)
@@ -246,26 +188,20 @@ async def measure(ground: Ground, conversations: Sequence[Conversation], model: 
     return figures(outcomes, lexical)
 
 
-@asynccontextmanager
-async def open_model() -> AsyncGenerator[KeptVectors]:
-    """The embedded model, started only for texts whose vectors are not kept yet."""
-    with tempfile.TemporaryDirectory(prefix="muninn-bench-model-") as folder:
-        embedded = EmbeddedEmbeddings(Path(folder))
-        kept = KeptVectors(embedded, OUT / "locomo-vectors.json")
-        try:
-            yield kept
-        finally:
-            kept.save()
-            await embedded.aclose()
+def data() -> Path:
+    """The file that `DATA` names: itself, or `locomo/locomo10.json` in the folder. Ends the program where it is not."""
+    named = Path(os.environ.get("DATA") or "no data named")
+    path = named if named.is_file() else named / "locomo" / "locomo10.json"
+    if not path.is_file():
+        sys.exit("locomo: DATA= must name a folder that holds locomo/locomo10.json, or a file in its shape.")
+    return path
 
 
 async def main() -> None:
     """Measure, print and write."""
-    folder = os.environ.get("DATA")
-    if not folder or not (Path(folder) / "locomo" / "locomo10.json").exists():
-        sys.exit("locomo: DATA= must name a folder that holds locomo/locomo10.json; nothing was measured.")
+    conversations = read(data())
     async with open_ground() as ground, open_model() as model:
-        publish("locomo", await measure(ground, read(Path(folder)), model), TARGETS, about="evidence in the first ten")
+        publish("locomo", await measure(ground, conversations, model), TARGETS, about="evidence in the first ten")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,18 @@ from bench.figures import at_least, at_most, median, percentile, table, write
 from bench.traffic import ME, Traffic
 from bot.events import read
 
-MODULES = ("journal", "loop", "roundtrip", "start", "bare_bot", "loopback_model")
+MODULES = (
+    "journal",
+    "loop",
+    "roundtrip",
+    "start",
+    "writing",
+    "recall",
+    "locomo",
+    "precision",
+    "bare_bot",
+    "loopback_model",
+)
 
 
 @pytest.mark.parametrize("name", MODULES)
