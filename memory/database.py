@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
 import asyncpg
 import asyncpg.pool
@@ -50,6 +50,7 @@ PASSING_ERRORS = (
 def is_passing(error: BaseException) -> bool:
     """Whether the same statement may succeed later, as it is."""
     if isinstance(error, BaseExceptionGroup):
-        return error.split(is_passing)[1] is None
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return all(map(is_passing, group.exceptions))
     # asyncpg's complaint about an argument is an InterfaceError too, and would be the same again.
     return isinstance(error, PASSING_ERRORS) and not isinstance(error, ValueError)
