@@ -18,6 +18,7 @@ from bot.interactions import Interactions
 from bot.judgement import Judgement
 from bot.memories.assembly import offer_memories
 from bot.moderation.assembly import Moderation, assemble_moderation
+from bot.operators import Operators
 from bot.pages import Pages
 from bot.questions import PREFIX
 from bot.remembering.workers import caps_of
@@ -87,6 +88,7 @@ def assemble(
     governing = Governing(pool, reads, me, policy.owners)
     pages = Pages(interactions)
     offer_memories(interactions, pages, pool, governing, caps_of(settings))
+    Operators(pool, pages, policy.owners, caps_of(settings)).register(interactions)
     interactions.on_command(NEW, Fresh(pool).asked)
     interactions.on_command(USAGE, Usage(pool, governing, guild_settings).asked)
     guide = Help(lambda: interactions.declared, pages)

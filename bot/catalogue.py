@@ -7,6 +7,7 @@ from bot.fresh import NEW
 from bot.help import HELP
 from bot.memories.declarations import MEMORY_COMMANDS
 from bot.moderation.slash import MODERATION
+from bot.operators import OPERATOR_COMMANDS
 from bot.stopping import STOP
 from bot.usage import USAGE
 from bot.why import WHY, WHY_HERE
@@ -14,6 +15,7 @@ from bot.why import WHY, WHY_HERE
 COMMANDS: Final[tuple[Declaration, ...]] = (
     *MEMORY_COMMANDS,
     *MODERATION,
+    *OPERATOR_COMMANDS,
     HELP,
     NEW,
     STOP,
