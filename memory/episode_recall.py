@@ -12,6 +12,7 @@ from typing import Final
 from asyncpg import Record
 
 from memory.candidates import Candidate, Looked, Query
+from memory.choices import REMEMBERED
 from memory.database import Borrowed, Connection
 from memory.ids import MessageId, PlaceId, UserId
 from memory.places import SHOWN_PLACES
@@ -95,7 +96,7 @@ SELECT l.episode_id, l.place_id, l.asker_id, l.asker_name, l.content_hash, l.que
        n.cosine, coalesce(h.words, 0) AS words, coalesce(h.terms, 0) AS terms
 FROM pool JOIN live_episodes l USING (episode_id)
 LEFT JOIN near n USING (episode_id) LEFT JOIN hits h USING (episode_id)
-WHERE l.space_id = $1
+WHERE l.space_id = $1 AND {REMEMBERED.format(author="l.asker_id")}
 """
 
 

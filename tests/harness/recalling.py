@@ -48,11 +48,11 @@ class Exchange:
 
 @dataclass
 class Shelf:
-    """What is remembered. `model` is the loopback's, to be scripted; `embedder` speaks to it."""
+    """What is remembered. `model` is the loopback's, to be scripted; `embedder` speaks to it, or to another."""
 
     pool: asyncpg.Pool
     model: Model
-    embedder: EndpointEmbeddings
+    embedder: Embedder
     worker: Embedding
     said: int = 0
 
@@ -153,21 +153,22 @@ class Shelf:
 
 
 @asynccontextmanager
-async def open_shelf(database_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Shelf]:
-    """An empty memory with a loopback model of 256 dimensions."""
+async def open_shelf(database_url: str, pool: asyncpg.Pool, embedder: Embedder | None = None) -> AsyncGenerator[Shelf]:
+    """An empty memory, with a loopback model of 256 dimensions unless the caller has an embedder."""
     async with Model.start(embedding_dimensions=256) as model:
-        embedder = EndpointEmbeddings(
+        loopback = EndpointEmbeddings(
             base_url=model.base_url, api_key=model.api_key, name=model.embedding_name, dimensions=256
         )
+        using = embedder or loopback
         try:
             worker = Embedding(
                 pool,
-                embedder,
+                using,
                 Ledger(AiEvents(pool).note),
                 lambda: asyncpg.connect(database_url),
                 batch=64,
                 pace=Pace(0, 0, 0.05),
             )
-            yield Shelf(pool, model, embedder, worker)
+            yield Shelf(pool, model, using, worker)
         finally:
-            await embedder.aclose()
+            await loopback.aclose()
