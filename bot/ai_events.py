@@ -68,7 +68,7 @@ RETURNING space_id, coalesce(member_id, 0) AS member_id, purpose, prompt_tokens 
 )
 INSERT INTO token_spend (space_id, day, member_id, tokens)
 SELECT space_id, (now() AT TIME ZONE 'UTC')::date, member_id, sum(tokens) FROM written
-WHERE purpose NOT IN ('answer', 'embedding') AND tokens > 0
+WHERE purpose NOT IN ('answer', 'ambient', 'embedding') AND tokens > 0
 GROUP BY space_id, member_id ORDER BY space_id, member_id
 ON CONFLICT (space_id, day, member_id) DO UPDATE SET tokens = token_spend.tokens + excluded.tokens
 """

@@ -29,9 +29,11 @@ from bot.guild_settings import GuildSettingsDoor
 from bot.logs import bind
 from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
-from bot.prompt import render
+from bot.prompt import ASKED, render
 from bot.seeing.surroundings import Surroundings
 from bot.turns import Outcome, Part, Turn
+from bot.unasked import REQUEST as UNASKED
+from bot.unasked import spoken
 from bot.writes import Writes
 from memory.assembly import assemble
 from memory.context import Line, WorkingSet, names_of, working_set
@@ -94,7 +96,7 @@ class Answerer:
         self._me = me
         self._budgets = budgets
         self._outlook = outlook
-        self._surroundings = Surroundings(outlook.reads, me)
+        self._surroundings = Surroundings(pool, outlook.reads, me)
         self._registry = Registry()
         self._delivery = Delivery(pool, writes, me, accept)
 
@@ -134,6 +136,9 @@ class Answerer:
             looking = group.create_task(self._forbidden(turn))
             reading = group.create_task(self._recent(turn))
         why, recent = looking.result(), reading.result()
+        if turn.reason == "ambient":
+            await self._speak_up(turn, recent, quiet=why is not None)
+            return
         if why is not None:
             log.warning("turn.forbidden", why=why)
             await self._tell(turn, FAILURES[why], why)
@@ -147,6 +152,24 @@ class Answerer:
             names = names_of([*recent.lines, recent.trigger])
             told, composed = await self._compose(turn, outcome, run_id, names)
         await self._deliver(turn, composed, told)
+
+    async def _speak_up(self, turn: Turn, recent: WorkingSet, *, quiet: bool) -> None:
+        """Say something unasked, or nothing: no typing, no error, no trace of a thought that led to nothing."""
+        outcome, run_id, said = None, 0, None
+        if recent.trigger is not None and not quiet:
+            outcome, run_id = await self._think(turn, recent, recent.trigger)
+            said = spoken(outcome.text) if outcome.kind == "answered" else None
+        if recent.trigger is not None and outcome is not None and said is not None:
+            heard = replace(outcome, text=said, reason="answered")
+            told, composed = await self._compose(turn, heard, run_id, names_of([*recent.lines, recent.trigger]))
+            await self._deliver(turn, composed, told)
+            return
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+            await turns.end(conn, turn, "cancelled", reason="silent")
+            if outcome is not None:
+                await finish_run(
+                    conn, run_id, state="cancelled", outcome=outcome, reason="silent", prices=self._budgets.prices
+                )
 
     async def _forbidden(self, turn: Turn) -> Forbidden | None:
         settings = await self._settings.of(turn.space_id, turn.place_id)
@@ -168,7 +191,8 @@ class Answerer:
             remembering = group.create_task(assemble(self._pool, self._recall, turn.scope, turn.author_id, recent))
             looking = group.create_task(self._surroundings.look(turn.scope, recent))
         beside, around = remembering.result(), looking.result()
-        prompt = render(recent, trigger, own_id=self._me.user_id, beside=beside, around=around)
+        request = UNASKED if turn.reason == "ambient" else ASKED
+        prompt = render(recent, trigger, own_id=self._me.user_id, beside=beside, around=around, request=request)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             stored = await begin_run(
                 conn, space_id=turn.space_id, turn_id=turn.turn_id, model=model_name, prompt=prompt
@@ -227,14 +251,14 @@ class Answerer:
             model=self._metered(turn, RunId(stored.run_id), model_name),
             toolbox=toolbox,
             store=MarkedStore(PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded)),
-            limits=self._budgets.limits,
+            limits=replace(self._budgets.limits, max_steps=1) if turn.reason == "ambient" else self._budgets.limits,
             gauge=self._gauge,
         )
 
     def _metered(self, turn: Turn, run_id: RunId, model_name: str) -> MeteredModel:
         blank = AiEvent(
             turn.space_id,
-            "answer",
+            "ambient" if turn.reason == "ambient" else "answer",
             model_name,
             "ok",
             0.0,

@@ -22,6 +22,8 @@ from bot.ageing import Ageing
 from bot.agency import Agency, assemble
 from bot.ai_events import AiEvents
 from bot.answer import Answerer, Budgets
+from bot.arrivals.ambience import Ambience, Reserve
+from bot.arrivals.rules import Company, Rules
 from bot.audiences import Audiences
 from bot.backfill import Backfill
 from bot.gateway import Gateway, point_at
@@ -285,7 +287,8 @@ def _assemble(
     )
     rates = Rates(settings.member_turns, settings.place_turns, settings.space_turns, settings.rate_window_s)
     limiter = Limiter(resources.redis, f"{prefix}:rate:", rates)
-    router = Router(pool, limiter, guild_settings, wakeups.inbox, wakeups.turns.set, poll_s=settings.poll_s)
+    rules = Rules(limiter, guild_settings, _company(settings), Ambience(_reserve(settings)))
+    router = Router(pool, rules, wakeups.inbox, wakeups.turns.set, poll_s=settings.poll_s)
     ingress = Ingress(
         pool,
         Seen(resources.redis, f"{prefix}:seen:", resources.ledger),
@@ -324,6 +327,20 @@ def _assemble(
         remembering,
         Ageing(pool, settings.transcript_days, settings.ai_event_days, settings.episode_days, settings.episodes),
         agency,
+    )
+
+
+def _company(settings: Settings) -> Company:
+    return Company(settings.ids("answered_bots"), settings.bot_turns)
+
+
+def _reserve(settings: Settings) -> Reserve:
+    return Reserve(
+        hourly=settings.ambient_hourly,
+        pause_s=settings.ambient_pause_s,
+        quiet=settings.hours("ambient_quiet_hours"),
+        daily_tokens=settings.ambient_daily_tokens,
+        lull_s=settings.ambient_lull_s,
     )
 
 

@@ -167,6 +167,7 @@ def _message_update(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming
         source=dispatch.source,
         payload=payload,
         change=message_seen(data, me) if whole else None,
+        addressed="edit" if whole and edited is not None and addressed(data, me) == "mention" else None,
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, cast
 
 import structlog
 
-from bot.addressing import Identity
+from bot.addressing import Identity, own_role
 from bot.crash import crash_point
 from bot.errors import EventDropped, MalformedDispatch
 from bot.events import Dispatch, read
@@ -144,6 +144,8 @@ class Ingress:
         if dispatch.kind == "READY":
             self._sessions += 1
             self._put(_Gap("start" if self._sessions == 1 else "identify", None))
+        elif dispatch.kind == "GUILD_CREATE":
+            self._note_own_role(dispatch.data)
         since = self._outages.note(dispatch.kind, dispatch.data)
         if since is not None:
             # As after a new session: what the guild's members did meanwhile was sent to nobody.
@@ -158,6 +160,17 @@ class Ingress:
         for event in events:
             future = self._enqueue(event, doubtful=doubtful)
         return future
+
+    def _note_own_role(self, data: object) -> None:
+        """Who mentions the role that Discord made for the bot mentions the bot."""
+        try:
+            guild = cast("Mapping[str, Any]", data)
+            role_id = own_role(guild, self._me.user_id)
+            if role_id is not None:
+                self._me.own_roles[int(guild["id"])] = role_id
+        except (KeyError, TypeError, ValueError, AttributeError):
+            # What is malformed is parked as the event that it is.
+            return
 
     def _is_doubtful(self, dispatch: Dispatch) -> bool:
         """Whether this may be a repetition: fetched, sent anew, or soon after a session began.

@@ -35,6 +35,7 @@ Only tools do things: never say that something was done unless a tool has said s
 asked to confirm, say that it waits for their press. A result that was shortened, or from which rows were left out, is \
 not all there is. Cite a web page by its address and the day on which it was fetched."""
 
+ASKED: Final = "Answer this message now. It is from the member whom you are answering, quoted:"
 NOWHERE: Final = Around()
 TOPIC_CHARS: Final = 500
 _KINDS: Final = {"bot": ", a bot", "webhook": ", a webhook", "system": ", a notice of Discord"}
@@ -48,10 +49,11 @@ def render(
     own_id: int,
     beside: Assembled | None = None,
     around: Around = NOWHERE,
+    request: str = ASKED,
 ) -> tuple[PromptMessage, ...]:
     """The messages that begin a run: instructions, which never change, so that a provider's cache knows them; then one
     message with where it is said, what is remembered, the place's recent lines, which may be left out where the window
-    is too small, and the request."""
+    is too small, and the request. `request` says what is wanted of the message that ends it."""
     older = beside.older if beside is not None else ()
     names = {**names_of([*older, *working_set.lines, trigger]), own_id: "Muninn"}
     sections = [*_whereabouts(around.place), *([] if beside is None else remembered(beside, names))]
@@ -63,17 +65,17 @@ def render(
     if working_set.left_out:
         before += f"\n({working_set.left_out} older ones did not fit and are not shown)"
     return SystemMessage(INSTRUCTIONS), ContextMessage(
-        before, tuple(_quoted(e, names) for e in working_set.lines), _request(trigger, names, around)
+        before, tuple(_quoted(e, names) for e in working_set.lines), _request(trigger, names, around, request)
     )
 
 
-def _request(trigger: Line, names: Mapping[int, str], around: Around) -> str:
+def _request(trigger: Line, names: Mapping[int, str], around: Around, request: str) -> str:
     parts: list[str] = []
     if around.answered is not None:
         parts.append("The message below replies to this one, quoted:\n" + _quoted(around.answered, names))
     elif around.gone:
         parts.append("(What the message below replies to was deleted.)")
-    parts.append("Answer this message now. It is from the member whom you are answering, quoted:")
+    parts.append(request)
     parts.append(_quoted(trigger, names, brief=False, files=around.files))
     return "\n".join(parts)
 

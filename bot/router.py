@@ -7,64 +7,15 @@ Rate limits act here; a message over a limit is a turn too, told so once a windo
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
-import structlog
-
+from bot.arrivals.items import Decision, Fate, Ignored, Item, Joined, PutOff, TurnReason, waiting
+from bot.arrivals.rules import PASTE_S, Rules
 from bot.crash import crash_point
-from bot.guild_settings import GuildSettingsDoor
-from bot.limiter import Limiter
-from memory.choices import READ
 from memory.database import BORROW_S, Db, Pool
-from memory.ids import MessageId, PlaceId, SpaceId, UserId, snowflake_time
-
-log = structlog.get_logger(__name__)
 
 BATCH: Final = 64
 
-
-_UNREAD: Final = (
-    "You chose that my language model does not read what you write, so I have no answer for you. `/privacy` changes it."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An addressed message in the inbox. `gone`: it was deleted before it was looked at; `unread`: its author chose
-    that no model reads it."""
-
-    inbox_id: int
-    space_id: SpaceId
-    place_id: PlaceId
-    message_id: MessageId
-    author_id: UserId
-    gone: bool
-    unread: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What becomes of an item: a turn that waits, or one that has ended; `notice`: said instead of an answer."""
-
-    item: Item
-    cancelled: str | None = None
-    notice: str | None = None
-
-    @property
-    def triggered_at(self) -> datetime:
-        """When it was said, by Discord's clock: the answer window counts from there."""
-        return snowflake_time(self.item.message_id)
-
-
-# What waits in the inbox, to be decided on.
-WAITING_INBOX_SQL: Final = f"""
-SELECT i.inbox_id, i.space_id, i.place_id, i.message_id, i.author_id, m.deleted_at IS NOT NULL AS gone,
-       NOT {READ.format(author="i.author_id")} AS unread
-FROM discord_inbox i LEFT JOIN chat_messages m USING (space_id, message_id)
-WHERE i.state = 'waiting' ORDER BY i.inbox_id LIMIT $1
-"""
 
 # Claim what still waits, make a turn of each item with its trigger, and mark it routed; one notification wakes the
 # workers. The commit need not wait for the disk: lost with a crash of the server, the items wait in the inbox again,
@@ -72,17 +23,20 @@ WHERE i.state = 'waiting' ORDER BY i.inbox_id LIMIT $1
 ADD_TURNS_SQL: Final = """
 WITH held AS MATERIALIZED (
     SELECT g.*, set_config('synchronous_commit', 'off', true)
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[])
-      AS d (inbox_id, cancelled, notice, triggered_at)
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bigint[], $7::float8[])
+      AS d (inbox_id, cancelled, notice, triggered_at, reason, author_id, delay_s)
     CROSS JOIN LATERAL (
-        SELECT i.inbox_id, i.space_id, i.place_id, i.author_id, i.message_id, d.cancelled, d.notice, d.triggered_at
+        SELECT i.inbox_id, i.space_id, i.place_id, coalesce(d.author_id, i.author_id) AS author_id, i.message_id,
+               d.cancelled, d.notice, d.triggered_at, d.reason, d.delay_s
         FROM discord_inbox i WHERE i.inbox_id = d.inbox_id AND i.state = 'waiting'
         FOR UPDATE SKIP LOCKED
     ) AS g
 ), added AS (
-    INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, end_reason, notice, triggered_at, ended_at)
+    INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, end_reason, notice, triggered_at, ended_at,
+                       reason, available_at)
     SELECT space_id, place_id, author_id, message_id, CASE WHEN cancelled IS NULL THEN 'queued' ELSE 'cancelled' END,
-           cancelled, notice, triggered_at, CASE WHEN cancelled IS NULL THEN NULL ELSE now() END
+           cancelled, notice, triggered_at, CASE WHEN cancelled IS NULL THEN NULL ELSE now() END,
+           reason, now() + make_interval(secs => delay_s)
     FROM held ORDER BY inbox_id
     ON CONFLICT (space_id, trigger_id) DO NOTHING
     RETURNING turn_id, space_id, trigger_id
@@ -94,23 +48,47 @@ WITH held AS MATERIALIZED (
 SELECT count(*) AS turns, pg_notify('muninn_turns', '') AS woken FROM added
 """
 
+# Nothing comes of these.
+IGNORE_SQL: Final = """
+UPDATE discord_inbox SET state = 'ignored' WHERE inbox_id = ANY($1::bigint[]) AND state = 'waiting'
+"""
+
+# These are looked at again later.
+PUT_OFF_SQL: Final = """
+UPDATE discord_inbox i SET due_at = now() + make_interval(secs => p.after_s)
+FROM unnest($1::bigint[], $2::float8[]) AS p (inbox_id, after_s)
+WHERE i.inbox_id = p.inbox_id AND i.state = 'waiting'
+"""
+
+# The rest of a long message belongs to the turn of its beginning, as long as that has not begun; it waits a little for
+# what may follow still. Gives the items that found their turn.
+JOIN_SQL: Final = """
+WITH held AS MATERIALIZED (
+    SELECT i.inbox_id, i.space_id, i.message_id, t.turn_id
+    FROM unnest($1::bigint[], $2::bigint[]) AS d (inbox_id, before_id)
+    JOIN discord_inbox i ON i.inbox_id = d.inbox_id AND i.state = 'waiting'
+    JOIN turn_triggers g ON g.space_id = i.space_id AND g.message_id = d.before_id
+    JOIN turns t ON t.turn_id = g.turn_id AND t.state = 'queued' AND t.author_id = i.author_id
+    FOR UPDATE OF i, t
+), added AS (
+    INSERT INTO turn_triggers (space_id, message_id, turn_id) SELECT space_id, message_id, turn_id FROM held
+    ON CONFLICT DO NOTHING
+), longer AS (
+    UPDATE turns t SET available_at = greatest(t.available_at, now() + make_interval(secs => $3))
+    FROM held WHERE t.turn_id = held.turn_id
+)
+UPDATE discord_inbox i SET state = 'routed' FROM held WHERE i.inbox_id = held.inbox_id RETURNING i.inbox_id
+"""
+
 
 class Router:
     """Routes the inbox whenever it is woken, and at least every `poll_s` seconds."""
 
     def __init__(
-        self,
-        pool: Pool,
-        limiter: Limiter,
-        settings: GuildSettingsDoor,
-        woken: asyncio.Event,
-        on_turns: Callable[[], None],
-        *,
-        poll_s: float,
+        self, pool: Pool, rules: Rules, woken: asyncio.Event, on_turns: Callable[[], None], *, poll_s: float
     ) -> None:
         self._pool = pool
-        self._limiter = limiter
-        self._settings = settings
+        self._rules = rules
         self._woken = woken
         self._on_turns = on_turns
         self._poll_s = poll_s
@@ -130,29 +108,54 @@ class Router:
     async def route(self) -> int:
         """Route one batch; gives how many items it had."""
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            items = [Item(**dict(row)) for row in await conn.fetch(WAITING_INBOX_SQL, BATCH)]
+            items = await waiting(conn, BATCH)
             if items:
-                decisions = [await self._decide(item) for item in items]
+                fates = [await self._rules.fate(conn, item) for item in items]
                 crash_point("before_route")
-                await _add_turns(conn, decisions)
+                await self._settle(conn, fates)
         if items:
             crash_point("after_route")
             self._on_turns()
         return len(items)
 
-    async def _decide(self, item: Item) -> Decision:
-        """The deterministic routes go first, in a fixed order; what none of them claims is a turn for the model."""
-        if item.gone:
-            return Decision(item, cancelled="trigger_deleted")
-        if (await self._settings.of(item.space_id, item.place_id)).listening == "off":
-            return Decision(item, cancelled="not_listening")
-        verdict = await self._limiter.admit(item.space_id, item.place_id, item.author_id, item.message_id)
-        if verdict == "go":
-            return Decision(item, notice=_UNREAD if item.unread else None)
-        log.info("router.held_back", space_id=item.space_id, place_id=item.place_id, told=verdict == "tell")
-        if verdict == "tell":
-            return Decision(item, notice=_slow_down(self._limiter.window_s))
-        return Decision(item, cancelled="rate_limited")
+    async def _settle(self, conn: Db, fates: Sequence[Fate]) -> None:
+        """Record what becomes of each. The rest of a long message comes after its beginning, which makes the turn."""
+        decisions = [fate for fate in fates if isinstance(fate, Decision)]
+        if decisions:
+            await _add_turns(conn, decisions)
+        if joining := [fate for fate in fates if isinstance(fate, Joined)]:
+            own = await _join(conn, joining)
+            # Their beginning is no turn, or one that has begun already.
+            decisions += (late := [await self._rules.admitted(Decision(item, _reason(item))) for item in own])
+            if late:
+                await _add_turns(conn, late)
+        if ignored := [fate.item.inbox_id for fate in fates if isinstance(fate, Ignored)]:
+            await conn.execute(IGNORE_SQL, ignored)
+        if put_off := [fate for fate in fates if isinstance(fate, PutOff)]:
+            after = [fate.after_s for fate in put_off]
+            await conn.execute(PUT_OFF_SQL, [fate.item.inbox_id for fate in put_off], after)
+            self._later(after, self._woken.set)
+        self._later([PASTE_S for _ in joining], self._on_turns)
+        self._later([decision.delay_s for decision in decisions if decision.delay_s], self._on_turns)
+
+    def _later(self, after_s: Sequence[float], wake: Callable[[], None]) -> None:
+        """Look again when the first and the last of these are due; a poll finds the others."""
+        for pause_s in {min(after_s), max(after_s)} if after_s else ():
+            asyncio.get_running_loop().call_later(pause_s + 0.02, wake)
+
+
+def _reason(item: Item) -> TurnReason:
+    return cast("TurnReason", item.reason)
+
+
+async def _join(conn: Db, joining: Sequence[Joined]) -> list[Item]:
+    """Add these to the turns of their beginnings; gives those that found none. In order, for each may go on."""
+    left: list[Item] = []
+    for each in joining:
+        found = await conn.fetch(JOIN_SQL, [each.item.inbox_id], [each.before_id], PASTE_S)
+        if not found:
+            left.append(each.item)
+    return left
 
 
 async def _add_turns(conn: Db, decisions: Sequence[Decision]) -> None:
@@ -161,12 +164,8 @@ async def _add_turns(conn: Db, decisions: Sequence[Decision]) -> None:
         [d.cancelled for d in decisions],
         [d.notice for d in decisions],
         [d.triggered_at for d in decisions],
+        [d.reason for d in decisions],
+        [d.author_id for d in decisions],
+        [d.delay_s for d in decisions],
     ]
     await conn.execute(ADD_TURNS_SQL, *columns)
-
-
-def _slow_down(window_s: float) -> str:
-    return (
-        "That is more than I may answer at once. Everything you wrote is kept; "
-        f"please ask again in {round(window_s)} seconds."
-    )

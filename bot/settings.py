@@ -6,6 +6,7 @@ docs/reference/settings.md is written from the fields below by `python -m bot.se
 """
 
 import os
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -49,6 +50,12 @@ def _ids(value: str) -> str:
     wrong = [each for each in value.replace(" ", "").split(",") if each and not each.isdecimal()]
     if wrong:
         raise ValueError("it should be ids of digits, separated by commas")
+    return value
+
+
+def _hours(value: str) -> str:
+    if value and re.fullmatch(r"(?:[01]?\d|2[0-3])-(?:[01]?\d|2[0-3])", value) is None:
+        raise ValueError("it should be two hours of the day, such as 22-7")
     return value
 
 
@@ -239,6 +246,33 @@ class Settings(BaseSettings):
     space_turns: Count = Field(default=120, description="Turns a guild may start in one window.")
     rate_window_s: Seconds = Field(default=60, description="Seconds of that window.")
 
+    answered_bots: Annotated[str, AfterValidator(_ids)] = Field(
+        default="",
+        description="Other bots that are answered when they name Muninn in their words, by user id, separated by "
+        "commas. All others never are.",
+    )
+    bot_turns: Count = Field(
+        default=2,
+        description="How often such a bot is answered in one place in ten minutes while no member says anything there.",
+    )
+    ambient_hourly: Count = Field(
+        default=4,
+        description="Where a guild lets Muninn speak unasked: how often in an hour it considers it, in one place.",
+    )
+    ambient_pause_s: Annotated[float, Field(ge=0, le=86_400)] = Field(
+        default=300, description="Seconds between two such considerations in one place."
+    )
+    ambient_lull_s: Annotated[float, Field(ge=0, le=300)] = Field(
+        default=20, description="Seconds for which others may answer first; who does keeps Muninn silent."
+    )
+    ambient_quiet_hours: Annotated[str, AfterValidator(_hours)] = Field(
+        default="",
+        description="Hours of the day (UTC) in which Muninn says nothing unasked, such as `22-7` (until 6:59).",
+    )
+    ambient_daily_tokens: Tokens = Field(
+        default=100_000, description="Tokens that this may cost a guild in a day (UTC); 0: no budget of its own."
+    )
+
     ingress_queue: Count = Field(default=10_000, description="Events that wait in memory while PostgreSQL is away.")
     ingress_group: Annotated[int, Field(ge=1, le=64)] = Field(
         default=64, description="Events in one transaction, at most."
@@ -322,7 +356,7 @@ class Settings(BaseSettings):
         default="auto", description="`auto` is for people on a terminal and JSON elsewhere."
     )
 
-    def ids(self, name: Literal["actions_off_in", "owner_ids"]) -> frozenset[int]:
+    def ids(self, name: Literal["actions_off_in", "answered_bots", "owner_ids"]) -> frozenset[int]:
         """The ids of a setting that lists some."""
         value: str = getattr(self, name)
         return frozenset(int(each) for each in value.replace(" ", "").split(",") if each)
@@ -331,6 +365,14 @@ class Settings(BaseSettings):
     def offered_models(self) -> tuple[str, ...]:
         """The models that a guild may choose from, beside the one that all have."""
         return tuple(name for each in self.models.split(",") if (name := each.strip()))
+
+    def hours(self, name: Literal["ambient_quiet_hours"]) -> frozenset[int]:
+        """The hours of a setting that names a span of the day, over midnight too."""
+        first, _, last = str(getattr(self, name)).partition("-")
+        if not last:
+            return frozenset()
+        count = (int(last) - int(first)) % 24
+        return frozenset((int(first) + each) % 24 for each in range(count))
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:

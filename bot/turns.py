@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 import orjson
 
+from bot.arrivals.items import TurnReason
 from bot.errors import TurnLost
 from bot.metrics import TURN_SECONDS, TURNS
 from bot.receipts import Receipt
@@ -63,6 +64,7 @@ class Turn:
     attempts: int
     overdue: bool
     unwanted: bool = False
+    reason: TurnReason = "mention"
 
     @property
     def scope(self) -> Scope:
@@ -117,7 +119,7 @@ WHERE t.turn_id = picked.turn_id
   AND (t.state = 'queued' OR (t.state IN ('running', 'composed', 'delivering') AND t.lease_until < now()))
 RETURNING t.turn_id, t.space_id, t.place_id, t.author_id, t.trigger_id, t.state, t.outcome, t.notice, t.lease_no,
     t.attempts, t.state = 'running' AND t.triggered_at < now() - make_interval(secs => $3) AS overdue,
-    t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS unwanted
+    t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS unwanted, t.reason
 """
 
 

@@ -6,7 +6,7 @@ Selection happens here, under a budget; memory.assembly adds the other sections,
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
@@ -86,11 +86,11 @@ WHERE space_id = $1 AND place_id = $2 AND message_id = ANY($3::bigint[]) AND del
 
 # What a thread was opened on: that message has the thread's own id, and stands in the thread's parent, or, in a forum's
 # post, in the thread. Who sees the thread sees it.
-STARTER_SQL: Final = """
+STARTER_SQL: Final = f"""
 SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
 FROM chat_messages
 WHERE space_id = $1 AND message_id = $3 AND (place_id = $2 OR message_id = $2) AND deleted_at IS NULL
-  AND author_id IS NOT NULL
+  AND author_id IS NOT NULL AND {READ.format(author="author_id")}
 """
 
 # Messages of this place and others that may show here, with what was said just before and after each, older than $4
@@ -141,6 +141,8 @@ async def working_set(
         found = await fetch_scoped(db, TRIGGER_SQL, scope, trigger_id)
         trigger = _line(found[0]) if found else None
     others = [line for line in lines if line.message_id != trigger_id][:most_messages]
+    if trigger is not None:
+        trigger, others = with_rest(trigger, others)
     kept: list[Line] = []
     budget, later = most_tokens, trigger
     for line in others:
@@ -155,6 +157,45 @@ async def working_set(
     shown = (*answered, *kept)
     whole = len(rows) <= most_messages and not left_out
     return WorkingSet(trigger, shown, left_out, await _starter(db, scope, trigger, shown), whole)
+
+
+PIECE_CHARS: Final = 1_800
+PIECES_S: Final = 3.0
+
+
+def with_rest(trigger: Line, others: Sequence[Line]) -> tuple[Line, list[Line]]:
+    """The trigger whole, and what is left of `others`: a client splits what is longer than Discord takes into several
+    messages, each but the last nearly as long as one can be, and sends them one right after the other."""
+    own = sorted([trigger, *(e for e in others if e.author_id == trigger.author_id)], key=lambda e: e.message_id)
+    at = own.index(trigger)
+    first = last = at
+    while first > 0 and _goes_on(own[first - 1], own[first]):
+        first -= 1
+    while last + 1 < len(own) and _goes_on(own[last], own[last + 1]):
+        last += 1
+    pieces = own[first : last + 1]
+    if len(pieces) == 1:
+        return trigger, list(others)
+    extras: dict[str, Any] = {}
+    for piece in pieces:
+        for name, value in piece.extras.items():
+            extras[name] = _together(extras.get(name), value)
+    whole = replace(trigger, content="\n".join(piece.content for piece in pieces), extras=extras)
+    return whole, [line for line in others if line not in pieces]
+
+
+def _goes_on(one: Line, following: Line) -> bool:
+    soon = (following.created_at - one.created_at).total_seconds() <= PIECES_S
+    return len(one.content) >= PIECE_CHARS and soon and one.author_kind == "member"
+
+
+def _together(one: object, other: object) -> object:
+    """Lists after one another, names beside one another, else the first."""
+    if isinstance(one, list) and isinstance(other, list):
+        return [*cast("list[object]", one), *cast("list[object]", other)]
+    if isinstance(one, dict) and isinstance(other, dict):
+        return {**cast("dict[str, object]", one), **cast("dict[str, object]", other)}
+    return cast("object", other if one is None else one)
 
 
 async def _starter(db: Db, scope: Scope, trigger: Line | None, shown: Sequence[Line]) -> Line | None:

@@ -9,7 +9,8 @@ from memory.ids import MessageId, PlaceId, SpaceId, UserId
 
 Source = Literal["gateway", "backfill", "action"]
 AuthorKind = Literal["member", "self", "bot", "webhook", "system"]
-Reason = Literal["mention", "reply", "dm"]
+Reason = Literal["mention", "reply", "dm", "edit", "thread", "room", "bot", "proxy", "joined", "left"]
+"""How a message concerns the bot; bot.addressing says what each means."""
 
 
 @dataclass(frozen=True, slots=True)

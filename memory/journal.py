@@ -101,9 +101,10 @@ async def write_plain(conn: Db, group: Group) -> Written | None:
 # One round trip for what most groups need. Each event is kept once, in the order of the group; of those that are new,
 # messages that were never heard of are inserted, the places' marks are raised (how far the journal reaches, and what
 # memory has yet to read: both only rise; what comes late is noted, to be read out of turn), and addressed messages wait
-# for the router, whom one notification a commit wakes (I14). What we said ourselves does not raise the journal's mark:
-# what others said just before it may still be on its way here. Rows that several writers may touch are taken in one
-# order everywhere, so that they cannot deadlock.
+# for the router, whom one notification a commit wakes (I14): plain talk only in a thread of which the bot is part, or
+# in a guild that lets it listen somewhere; an edit that names the bot only where the message was no affair of its
+# before. What we said ourselves does not raise the journal's mark: what others said just before it may still be on its
+# way here. Rows that several writers may touch are taken in one order everywhere, so that they cannot deadlock.
 # `IN` in a list of columns is looked up in a hash; a join of so few expected rows would compare each with each.
 # What comes back is what is out of the ordinary: events that were there, and versions of messages still to be merged.
 # With $19, where nothing could merge them, such a version undoes the statement by a division by zero.
@@ -158,11 +159,26 @@ WITH given AS MATERIALIZED (
     FROM new n JOIN ingestion_targets t ON t.space_id = n.space_id AND t.place_id = n.place_id
     WHERE n.kind = 'MESSAGE_CREATE' AND n.message_id < t.target ORDER BY 1, 2, 3
     ON CONFLICT DO NOTHING
+), listening AS MATERIALIZED (
+    SELECT DISTINCT g.space_id FROM guild_settings g
+    WHERE g.space_id IN (SELECT space_id FROM new WHERE addressed IN ('room', 'thread'))
+      AND ((g.name = 'listening' AND g.value = '"free"') OR (g.name = 'ambient' AND g.value = 'true'))
+), joined AS MATERIALIZED (
+    SELECT t.place_id, CASE WHEN takes_part(t.space_id, t.place_id) THEN 0 ELSE (
+        SELECT min(s.n) FROM new s
+        WHERE (s.message_id = t.place_id AND s.addressed IN ('mention', 'reply', 'edit'))
+           OR (s.place_id = t.place_id AND s.addressed = 'joined')) END AS since
+    FROM (SELECT DISTINCT space_id, place_id FROM new WHERE addressed = 'thread') AS t
 ), inbox AS (
-    INSERT INTO discord_inbox (space_id, place_id, message_id, author_id, reason)
+    INSERT INTO discord_inbox AS i (space_id, place_id, message_id, author_id, reason)
     SELECT space_id, place_id, message_id, author_id, addressed FROM new
-    WHERE addressed IS NOT NULL AND author_id IS NOT NULL ORDER BY n
-    ON CONFLICT (space_id, message_id) DO NOTHING
+    WHERE addressed IS NOT NULL AND author_id IS NOT NULL
+      AND (addressed NOT IN ('room', 'thread') OR space_id IN (SELECT space_id FROM listening)
+           OR (addressed = 'thread' AND n > (SELECT min(j.since) FROM joined j WHERE j.place_id = new.place_id)))
+    ORDER BY n
+    ON CONFLICT (space_id, message_id) DO UPDATE SET
+        reason = EXCLUDED.reason, state = 'waiting', due_at = now(), arrived_at = now()
+    WHERE i.state = 'ignored' AND EXCLUDED.reason = 'edit'
     RETURNING inbox_id
 ), woken AS MATERIALIZED (
     SELECT a.n, pg_notify('muninn_inbox', '') FROM (SELECT count(*) AS n FROM inbox) AS a WHERE a.n > 0

@@ -21,7 +21,9 @@ from bot.events import message_seen
 from bot.facts import DIRECT_KINDS, FORUM_KINDS, THREAD_KINDS
 from bot.payloads import listed, snowflake
 from bot.rest import Reads
+from memory.choices import choices_of
 from memory.context import Line, WorkingSet
+from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, PlaceId, SpaceId
 from memory.scope import Scope
 
@@ -70,10 +72,12 @@ class _Kept:
 class Surroundings:
     """Looks around messages. One for the process; keeps what places are called for five minutes."""
 
-    def __init__(self, reads: Reads, me: Identity) -> None:
+    def __init__(self, pool: Pool, reads: Reads, me: Identity) -> None:
+        self._pool = pool
         self._reads = reads
         self._me = me
         self._places: OrderedDict[PlaceId, _Kept] = OrderedDict()
+        self._bare: set[PlaceId] = set()
 
     async def look(self, scope: Scope, recent: WorkingSet) -> Around:
         """What is around the trigger of `recent`, within LOOK_S seconds; what could not be had in time is left out."""
@@ -85,7 +89,7 @@ class Surroundings:
         starter = None
         if place is not None and place.parent_id is not None and not _knows_starter(scope, recent):
             where = place.parent_id if place.kind == "thread" else scope.place_id
-            starter = await _in_time("starter", self._message(where, MessageId(scope.place_id)))
+            starter = await _in_time("starter", self._starter(where, scope.place_id))
         return Around(place, starter, answered, gone)
 
     async def _place(self, scope: Scope) -> PlaceSeen | None:
@@ -106,6 +110,18 @@ class Surroundings:
             kind_name, name, str(parent.get("topic") or ""), str(parent.get("name") or ""), parent_id, tags
         )
 
+    async def _starter(self, where: PlaceId, thread_id: PlaceId) -> Line | None:
+        """What the thread was opened on; many are opened on nothing, which Discord is asked once."""
+        if thread_id in self._bare:
+            return None
+        try:
+            return await self._message(where, MessageId(thread_id))
+        except ReadRefused:
+            if len(self._bare) >= MOST_PLACES:
+                self._bare.clear()
+            self._bare.add(thread_id)
+            return None
+
     async def _answered(self, scope: Scope, recent: WorkingSet) -> tuple[Line | None, bool]:
         trigger = recent.trigger
         target = trigger.reply_to_id if trigger is not None else None
@@ -116,10 +132,14 @@ class Surroundings:
         except ReadRefused as refusal:
             return None, refusal.status == 404
 
-    async def _message(self, place_id: PlaceId, message_id: MessageId) -> Line:
+    async def _message(self, place_id: PlaceId, message_id: MessageId) -> Line | None:
+        """The message as Discord has it; None where its author chose that no model reads it."""
         path = "/channels/{channel_id}/messages/{message_id}"
         data = await self._reads.get(Route("GET", path, channel_id=place_id, message_id=message_id))
         seen = message_seen(cast("Json", data), self._me)
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            if not (await choices_of(conn, seen.author_id)).read_by_model:
+                return None
         return Line(
             seen.message_id,
             seen.author_id,

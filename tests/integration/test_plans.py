@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from bot.router import WAITING_INBOX_SQL
+from bot.arrivals.items import WAITING_INBOX_SQL
 from bot.turns import CLAIM_TURNS_SQL, HEARTBEAT_SQL
 from memory.context import WORKING_SET_SQL
 from memory.gaps import PLACES_BEHIND_SQL
@@ -25,7 +25,7 @@ SELECT 1 + n % 50, n, n, CASE WHEN n > 19990 THEN n END FROM generate_series(1, 
 """
 
 CASES = [
-    (WAITING_INBOX_SQL, (64,), {"discord_inbox_waiting"}, {"discord_inbox"}),
+    (WAITING_INBOX_SQL, (64, 3000, 1800), {"discord_inbox_waiting"}, {"discord_inbox"}),
     (CLAIM_TURNS_SQL, (8, 20.0, 1800.0), {"turns_queued", "turns_leased", "turns_served", "turns_lane"}, {"turns"}),
     (HEARTBEAT_SQL, ([1, 2], [1, 1], 20.0), set[str](), {"turns"}),
     (WORKING_SET_SQL, (1, 1, 31), {"chat_messages_place"}, {"chat_messages"}),
