@@ -52,7 +52,10 @@ class SystemMessage:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
+    """What is asked. `images` are addresses of pictures shown with it; they are part of a request, and not stored."""
+
     text: str
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,11 @@ def write_message(message: Message) -> dict[str, Any]:
     match message:
         case SystemMessage(text):
             return {"role": "system", "content": text}
-        case UserMessage(text):
-            return {"role": "user", "content": text}
+        case UserMessage(text, images):
+            if not images:
+                return {"role": "user", "content": text}
+            shown = [{"type": "image_url", "image_url": {"url": each}} for each in images]
+            return {"role": "user", "content": [{"type": "text", "text": text}, *shown]}
         case ToolMessage(call_id, content):
             return {"role": "tool", "tool_call_id": call_id, "content": content}
         case AssistantMessage(text, calls):

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -30,6 +30,9 @@ from bot.logs import bind
 from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
 from bot.prompt import ASKED, render
+from bot.seeing.eyes import NOTHING, Eyes
+from bot.seeing.pictures import Picture
+from bot.seeing.sighted import Sighted
 from bot.seeing.surroundings import Surroundings
 from bot.turns import Outcome, Part, Turn
 from bot.unasked import REQUEST as UNASKED
@@ -67,6 +70,7 @@ class Budgets:
     messages: int
     stopped: bool = False
     prices: Prices | None = None
+    vision_model: str = ""
 
 
 class Answerer:
@@ -83,11 +87,13 @@ class Answerer:
         outlook: Outlook,
         ai_events: AiEvents,
         recall: Recall,
+        eyes: Eyes,
         accept: Callable[[Dispatch], Awaitable[object] | None] | None = None,
     ) -> None:
         """`accept` is the door of the journal's writer, in a process that has one."""
         self._pool = pool
         self._recall = recall
+        self._eyes = eyes
         self._models = models
         self._settings = settings
         self._gauge = Gauge()
@@ -186,11 +192,18 @@ class Answerer:
         )
 
     async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line) -> tuple[RunOutcome, int]:
-        model_name = (await self._settings.of(turn.space_id, turn.place_id)).model
+        settings = await self._settings.of(turn.space_id, turn.place_id)
+        model_name = settings.model
         async with asyncio.TaskGroup() as group:
             remembering = group.create_task(assemble(self._pool, self._recall, turn.scope, turn.author_id, recent))
             looking = group.create_task(self._surroundings.look(turn.scope, recent))
         beside, around = remembering.result(), looking.result()
+        looked = NOTHING
+        if turn.reason != "ambient":
+            looked = await self._eyes.look(_pointed_at(trigger, recent, around.answered), pictures=settings.images)
+            around = replace(around, looked=looked)
+        if looked.pictures:
+            model_name = self._budgets.vision_model
         request = UNASKED if turn.reason == "ambient" else ASKED
         prompt = render(recent, trigger, own_id=self._me.user_id, beside=beside, around=around, request=request)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
@@ -199,7 +212,7 @@ class Answerer:
             )
         with bind(run_id=stored.run_id):
             async with self._noting(beside.recalled, RunId(stored.run_id)):
-                outcome = await self._run(turn, await self._context(turn, trigger), stored, model_name)
+                outcome = await self._run(turn, await self._context(turn, trigger), stored, model_name, looked.pictures)
         crash_point("after_reply")
         log.info(
             "run.ended",
@@ -242,16 +255,21 @@ class Answerer:
             recall=self._recall,
         )
 
-    async def _run(self, turn: Turn, context: TurnContext, stored: StoredRun, model_name: str) -> RunOutcome:
+    async def _run(
+        self, turn: Turn, context: TurnContext, stored: StoredRun, model_name: str, pictures: Sequence[Picture]
+    ) -> RunOutcome:
+        """Pictures, and what nobody asked for, are for one reply without tools."""
+        single = turn.reason == "ambient" or bool(pictures)
+        model: Model = self._metered(turn, RunId(stored.run_id), model_name)
         toolbox = MeteredToolbox(self._registry.for_turn(context))
         worded = [spec.name for spec in toolbox.specs() if spec.audit == "words"]
         fence = Fence(turn.turn_id, turn.lease_no)
         return await run(
             stored.prompt,
-            model=self._metered(turn, RunId(stored.run_id), model_name),
+            model=Sighted(model, pictures) if pictures else model,
             toolbox=toolbox,
             store=MarkedStore(PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded)),
-            limits=replace(self._budgets.limits, max_steps=1) if turn.reason == "ambient" else self._budgets.limits,
+            limits=replace(self._budgets.limits, max_steps=1) if single else self._budgets.limits,
             gauge=self._gauge,
         )
 
@@ -316,3 +334,9 @@ def _cited(outcome: RunOutcome, what: Literal["memory", "episode"]) -> list[int]
     """The memories, or episodes, that an answer names by their numbers."""
     found = _CITED.findall(outcome.text or "")
     return sorted({int(number) for word, number in found if word.lower() == what})
+
+
+def _pointed_at(trigger: Line, recent: WorkingSet, answered: Line | None) -> list[Line]:
+    """The message, and what it replies to, wherever that is known from."""
+    replied = answered or next((e for e in recent.lines if e.message_id == trigger.reply_to_id), None)
+    return [trigger, *([replied] if replied is not None else [])]

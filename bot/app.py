@@ -41,6 +41,8 @@ from bot.remembering.workers import Remembering, open_remembering
 from bot.research import open_research
 from bot.rest import Reads, Rest
 from bot.router import Router
+from bot.seeing.eyes import Eyes
+from bot.seeing.files import Files
 from bot.seen import Ledger, Seen, ledger_name
 from bot.services import open_services
 from bot.settings import Settings, model_window
@@ -128,9 +130,13 @@ async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncG
         stack.push_async_callback(redis.aclose)
         models = {
             name: await stack.enter_async_context(_open_model(settings, name))
-            for name in dict.fromkeys((settings.model, *settings.offered_models))
+            for name in dict.fromkeys((settings.model, *settings.offered_models, *_vision(settings)))
         }
         yield _Resources(pool, redis, models, database_url, ledger, backends)
+
+
+def _vision(settings: Settings) -> tuple[str, ...]:
+    return (settings.vision_model,) if settings.vision_model else ()
 
 
 @contextlib.asynccontextmanager
@@ -271,6 +277,7 @@ def _assemble(
         outlook,
         ai_events,
         remembering.recall,
+        Eyes(Files(settings.discord_cdn_urls.split(","), writes.renewed), sees=bool(settings.vision_model)),
         lambda dispatch: ingress.accept(dispatch),
     )
     worker = Worker(
@@ -363,6 +370,7 @@ def _budgets(settings: Settings) -> Budgets:
         settings.working_set_messages,
         stopped=settings.stopped,
         prices=_prices(settings),
+        vision_model=settings.vision_model,
     )
 
 

@@ -38,6 +38,10 @@ def _http(value: str) -> str:
     return _check_address(value, ("http", "https")).rstrip("/")
 
 
+def _origins(value: str) -> str:
+    return ",".join(_http(each.strip()) for each in value.split(",") if each.strip())
+
+
 def _websocket(value: str) -> str:
     return _check_address(value, ("ws", "wss")).rstrip("/") + "/"
 
@@ -85,6 +89,10 @@ class Settings(BaseSettings):
     discord_gateway_url: Annotated[str, AfterValidator(_websocket)] = Field(
         default="wss://gateway.discord.gg/", description="Discord's gateway, or a proxy of it."
     )
+    discord_cdn_urls: Annotated[str, AfterValidator(_origins)] = Field(
+        default="https://cdn.discordapp.com,https://media.discordapp.net",
+        description="Where files that people attach are fetched from, separated by commas; from nowhere else.",
+    )
     message_content: bool = Field(
         default=True,
         description="Ask Discord for the Message Content intent. Off: Muninn reads only what mentions it, replies to "
@@ -131,6 +139,11 @@ class Settings(BaseSettings):
     )
     model_stream: bool = Field(default=False, description="Ask for streamed replies; some servers answer only so.")
     model_timeout_s: Seconds = Field(default=60, description="Seconds for one model call.")
+    vision_model: str = Field(
+        default="",
+        description="A model at the same endpoint that sees pictures, and answers where there are some; it may be the "
+        "chat model itself. Not set: Muninn says that it does not see them.",
+    )
     fallback_model: str = Field(
         default="", description="A model that replies while the first one cannot be had. Not set: nobody does."
     )

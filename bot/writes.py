@@ -283,6 +283,18 @@ class Writes:
         )
         return PlaceId(int(opened["id"]))
 
+    async def renewed(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """Fresh addresses of files on Discord's CDN, by those that may have expired: it changes nothing. What Discord
+        does not say now is left out."""
+        route = Route("POST", "/attachments/refresh-urls")
+        try:
+            told = as_object(await self._rest.request(route, json={"attachment_urls": list(addresses)}))
+        except (WriteRefused, WriteInDoubt) as fault:
+            log.info("files.not_renewed", error=str(fault))
+            return {}
+        pairs = cast("list[dict[str, object]]", told.get("refreshed_urls") or [])
+        return {str(each.get("original")): str(each["refreshed"]) for each in pairs if each.get("refreshed")}
+
     async def put_commands(self, application_id: int, commands: Sequence[Body]) -> None:
         """Replace all of the application's commands. Raises WriteRefused or WriteInDoubt."""
         route = Route("PUT", "/applications/{application_id}/commands", application_id=application_id)

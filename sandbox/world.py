@@ -69,6 +69,7 @@ async def run_sandbox(
         environment = {
             "MUNINN_DISCORD_TOKEN": discord.token,
             "MUNINN_DISCORD_API_URL": discord.api_url,
+            "MUNINN_DISCORD_CDN_URLS": discord.cdn_url,
             "MUNINN_DISCORD_GATEWAY_URL": discord.gateway_url,
         }
         model: Model | None = None

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
 import orjson
@@ -21,6 +21,7 @@ from bot.events import message_seen
 from bot.facts import DIRECT_KINDS, FORUM_KINDS, THREAD_KINDS
 from bot.payloads import listed, snowflake
 from bot.rest import Reads
+from bot.seeing.eyes import NOTHING, Looked
 from memory.choices import choices_of
 from memory.context import Line, WorkingSet
 from memory.database import BORROW_S, Pool
@@ -54,13 +55,13 @@ class PlaceSeen:
 @dataclass(frozen=True, slots=True)
 class Around:
     """What is around a message. `answered`: what it replies to, where the journal does not have it; `gone`: where that
-    was deleted. `starter`: what the thread was opened on."""
+    was deleted. `starter`: what the thread was opened on. `looked`: what its files hold."""
 
     place: PlaceSeen | None = None
     starter: Line | None = None
     answered: Line | None = None
     gone: bool = False
-    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    looked: Looked = NOTHING
 
 
 @dataclass(frozen=True, slots=True)

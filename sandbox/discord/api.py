@@ -134,6 +134,11 @@ class Discord(Watcher):
         return self._port
 
     @property
+    def cdn_url(self) -> str:
+        """For ``MUNINN_DISCORD_CDN_URLS``: where files are."""
+        return self.world.cdn.base_url
+
+    @property
     def api_url(self) -> str:
         """For ``MUNINN_DISCORD_API_URL``."""
         return f"http://{self._host}:{self._port}{PREFIX}"

@@ -19,6 +19,8 @@ _KEY: Final = b"loopback"
 class Cdn:
     def __init__(self, world: World) -> None:
         self._world = world
+        self.served: list[str] = []
+        """Names of the files that were fetched, in order."""
         self._files: dict[tuple[int, int, str], Attachment] = {}
         self.base_url = "http://127.0.0.1"
 
@@ -48,7 +50,10 @@ class Cdn:
         expires, issued = query.get("ex", ""), query.get("is", "")
         if not hmac.compare_digest(query.get("hm", ""), _sign(attachment, expires, issued)):
             return None
-        return attachment if int(expires, 16) > self._world.clock.now() else None
+        if int(expires, 16) <= self._world.clock.now():
+            return None
+        self.served.append(filename)
+        return attachment
 
 
 def _sign(attachment: Attachment, expires: str, issued: str) -> str:

@@ -6,10 +6,18 @@ and `content` may be null only where an assistant calls tools.
 
 from __future__ import annotations
 
+import base64
+
 from sandbox.model.errors import InvalidRequest
 from sandbox.model.fields import Fields, Json, kind, missing, parse, refuse_unknown, unsupported, wrong_type
 from sandbox.model.request import Message, Role, ToolCall
 
+_PICTURES = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+}
 NAME = r"[a-zA-Z0-9_-]+"
 LONGEST_NAME = 64
 LONGEST_CALL_ID = 40  # OpenAI refuses longer ids in a history, which other providers' ids may be
@@ -136,13 +144,36 @@ def _read_content(fields: Fields, role: Role) -> tuple[str, tuple[str, ...]]:
     return "\n".join(texts), tuple(images)
 
 
+def _checked_image(url: str, path: str) -> str:
+    """An address that a server could open, or the picture itself, of a kind that it says and that models take."""
+    if url.startswith(("https://", "http://")):
+        return url
+    head, _, coded = url.partition(";base64,")
+    try:
+        body = base64.b64decode(coded, validate=True)
+    except ValueError:
+        body = b""
+    kind = next((kind for kind, start in _PICTURES.items() if body.startswith(start)), None)
+    if kind is None or head != f"data:{kind}" or (kind == "image/webp" and body[8:12] != b"WEBP"):
+        raise InvalidRequest(
+            "You uploaded an unsupported image. Please make sure your image has of one the following formats: "
+            "['png', 'jpeg', 'gif', 'webp'].",
+            param=path,
+            code="image_parse_error",
+        )
+    return url
+
+
 def _read_part(part: Json, path: str, role: Role, texts: list[str], images: list[str]) -> None:
     fields = Fields(part, path)
     allowed = ("text", "image_url") if role == "user" else ("text", "refusal") if role == "assistant" else ("text",)
     chosen = fields.need_text("type")
     fields.choice("type", allowed)
     if chosen == "image_url":
-        images.append(Fields(fields.need("image_url"), fields.at("image_url")).need_text("url"))
+        inner = Fields(fields.need("image_url"), fields.at("image_url"))
+        refuse_unknown(inner.value, frozenset({"url", "detail"}), inner.path)
+        inner.choice("detail", ("auto", "low", "high"))
+        images.append(_checked_image(inner.need_text("url"), inner.at("url")))
         return
     value = fields.need(chosen)
     if not isinstance(value, str):

@@ -41,6 +41,7 @@ class Stage:
         fields: dict[str, Any] = {
             "discord_token": SecretStr(self.discord.token),
             "discord_api_url": self.discord.api_url,
+            "discord_cdn_urls": self.discord.cdn_url,
             "discord_gateway_url": self.discord.gateway_url,
             "database_url": SecretStr(self.database_url),
             "redis_url": SecretStr(self.redis_url),

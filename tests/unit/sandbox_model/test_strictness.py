@@ -30,6 +30,10 @@ def _calling(**changes: Any) -> dict[str, Any]:
     return {**CALLING, "tool_calls": [{**CALL, **changes}]}
 
 
+def _picture(url: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
+
+
 def _tool(**changes: Any) -> dict[str, Any]:
     return {"type": "function", "function": {"name": "t", "parameters": {"type": "object"}, **changes}}
 
@@ -49,6 +53,8 @@ CASES = [
     Case("null content without calls", "got null", [USER, {"role": "assistant", "content": None}]),
     Case("no content at all", "Missing required parameter", [{"role": "user"}], param="messages[0].content"),
     Case("empty parts", "empty array", [{"role": "user", "content": []}]),
+    Case("picture that is none", "unsupported image", [_picture("data:image/png;base64,AA==")]),
+    Case("picture of another kind than it says", "unsupported image", [_picture("data:image/gif;base64,iVBORw0KGgo=")]),
     Case("unknown part", "Supported values are", [{"role": "user", "content": [{"type": "video", "video": "x"}]}]),
     Case("unknown field", "Unknown parameter", [{**USER, "author": "x"}], param="messages[0].author"),
     Case("name with spaces", "does not match pattern", [{**USER, "name": "Ada Lovelace"}]),
@@ -119,7 +125,10 @@ async def test_a_whole_transcript_is_accepted(model: Model, client: AsyncOpenAI)
         {"role": "assistant", "content": ""},
         CALLING,  # ids repeat across answers with many servers; only within one they must differ
         RESULT,
-        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]},
+        {
+            "role": "user",
+            "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}],
+        },
     ]
     model.script(say("fine"))
     await client.post(
