@@ -44,6 +44,7 @@ async def test_a_real_model_and_a_real_web_are_left_to_the_bots_own_settings() -
             "MUNINN_DISCORD_TOKEN",
             "MUNINN_DISCORD_API_URL",
             "MUNINN_DISCORD_GATEWAY_URL",
+            "MUNINN_DISCORD_CDN_URLS",
         }
 
 
