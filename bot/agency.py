@@ -10,6 +10,7 @@ from bot.addressing import Identity
 from bot.asking import Asking, CardSettings
 from bot.commands.sync import CommandSync
 from bot.effects import Effects
+from bot.erasure.worker import Eraser
 from bot.fresh import NEW, Fresh
 from bot.governing import Governing
 from bot.guild_settings import GuildSettingsDoor
@@ -20,6 +21,7 @@ from bot.memories.assembly import offer_memories
 from bot.moderation.assembly import Moderation, assemble_moderation
 from bot.operators import Operators
 from bot.pages import Pages
+from bot.privacy.assembly import assemble_privacy
 from bot.questions import PREFIX
 from bot.remembering.workers import caps_of
 from bot.responses import Responses
@@ -45,6 +47,7 @@ class Agency:
     interactions: Interactions
     commands: CommandSync
     moderation: Moderation
+    eraser: Eraser
 
     def actions(self, turn: Turn, author_name: str) -> TurnActions:
         """What the tools of a turn may have done."""
@@ -93,5 +96,6 @@ def assemble(
     interactions.on_command(USAGE, Usage(pool, governing, guild_settings).asked)
     guide = Help(lambda: interactions.declared, pages)
     interactions.on_command(HELP, guide.asked, suggester=guide.suggest)
+    eraser = assemble_privacy(settings, pool, redis, interactions, guild_settings, governing, me, cancel=cancel)
     commands = CommandSync(pool, writes, me.application_id, interactions.bodies())
-    return Agency(judgement, asking, interactions, commands, moderation)
+    return Agency(judgement, asking, interactions, commands, moderation, eraser)

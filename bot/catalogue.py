@@ -8,6 +8,7 @@ from bot.help import HELP
 from bot.memories.declarations import MEMORY_COMMANDS
 from bot.moderation.slash import MODERATION
 from bot.operators import OPERATOR_COMMANDS
+from bot.privacy.slash import PRIVACY_COMMANDS
 from bot.stopping import STOP
 from bot.usage import USAGE
 from bot.why import WHY, WHY_HERE
@@ -16,6 +17,7 @@ COMMANDS: Final[tuple[Declaration, ...]] = (
     *MEMORY_COMMANDS,
     *MODERATION,
     *OPERATOR_COMMANDS,
+    *PRIVACY_COMMANDS,
     HELP,
     NEW,
     STOP,

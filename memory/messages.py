@@ -31,7 +31,7 @@ WHERE c.author_id IS NOT NULL AND c.version_at <> m.version_at
 ON CONFLICT DO NOTHING
 """
 
-# The newest version wins; a delete, and who wrote it, stay.
+# The newest version wins; a delete, and who wrote it, stay. What was erased is newer than anything.
 MERGE_MESSAGES_SQL: Final = f"""
 INSERT INTO chat_messages AS c (space_id, message_id, place_id, author_id, author_kind, author_name, content,
                                 reply_to_id, extras, created_at, version_at, edited_at)
@@ -42,7 +42,7 @@ ON CONFLICT (space_id, message_id) DO UPDATE SET
     author_id = EXCLUDED.author_id, author_kind = EXCLUDED.author_kind, author_name = EXCLUDED.author_name,
     content = EXCLUDED.content, reply_to_id = coalesce(EXCLUDED.reply_to_id, c.reply_to_id), extras = EXCLUDED.extras,
     version_at = EXCLUDED.version_at, edited_at = EXCLUDED.edited_at
-WHERE c.author_id IS NULL OR EXCLUDED.version_at > c.version_at
+WHERE (c.author_id IS NULL AND c.version_at <> 'infinity') OR EXCLUDED.version_at > c.version_at
 RETURNING c.space_id, c.place_id, c.message_id, c.edited_at IS NOT NULL AND c.deleted_at IS NULL AS edited
 """
 
