@@ -43,7 +43,8 @@ async def examine(redis_url: str) -> list[Finding]:
 async def _examine(client: Redis, redis_url: str) -> list[Finding]:
     about: dict[str, Any] = await client.info()
     found = [ok("redis.reachable", f"{_kind(about)} at {place_of(redis_url)} answers."), _version(about)]
-    if about.get("redis_mode") == "cluster":
+    # Not `redis_mode`, which a Valkey no longer tells.
+    if about.get("cluster_enabled"):
         found.append(
             fault(
                 "redis.cluster",
