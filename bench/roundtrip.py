@@ -1,6 +1,8 @@
 """From the gateway's frame to the reply's POST: Muninn against a bare discord.py bot, turn by turn.
 
-The model answers at once and in the same mode (one whole reply) on both sides.
+The model answers at once and in the same mode (one whole reply) on both sides. Where a guild remembers, a question is
+made into a vector first, by a model that takes its time; so the ratios are of a guild without memory, whose context is
+the conversation. What an answer takes where there is memory stands beside.
 """
 
 import asyncio
@@ -38,6 +40,7 @@ async def measure(ground: Ground, size: Size = FULL) -> dict[str, float]:
     """The figures, by name; times in milliseconds, rates in turns a second."""
     async with open_stand(ground, {}) as stand:
         sides = (stand.muninn, stand.bare)
+        await stand.remember(on=False)
         for side in sides:
             await _one_by_one(side, size.warm_up)
             await _crowd(side, 1)
@@ -54,6 +57,11 @@ async def measure(ground: Ground, size: Size = FULL) -> dict[str, float]:
                 f"roundtrip: {LANES} in flight, round {number + 1} of {size.crowd_rounds}: "
                 f"{rates['muninn'][-1]:.0f} against {rates['bare'][-1]:.0f} turns/s"
             )
+        await stand.remember(on=True)
+        await _one_by_one(stand.muninn, size.warm_up)
+        remembering = [
+            wait for _ in range(max(size.rounds // 3, 1)) for wait in await _one_by_one(stand.muninn, size.single)
+        ]
     muninn, bare = alone["muninn"], alone["bare"]
     return {
         "median_ratio_1": median(muninn) / median(bare),
@@ -64,6 +72,8 @@ async def measure(ground: Ground, size: Size = FULL) -> dict[str, float]:
         "bare_median_ms_1": median(bare) * 1e3,
         "p95_ms_1": percentile(muninn, 0.95) * 1e3,
         "bare_p95_ms_1": percentile(bare, 0.95) * 1e3,
+        "with_memory_median_ms_1": median(remembering) * 1e3,
+        "with_memory_p95_ms_1": percentile(remembering, 0.95) * 1e3,
         "turns_per_s_50": median(rates["muninn"]),
         "bare_turns_per_s_50": median(rates["bare"]),
     }

@@ -13,8 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
+import asyncpg
+
 from bench.children import child
 from bench.ground import Ground
+from bot.guild_settings import KEPT_S, WHOLE_SPACE, change
+from memory.ids import SpaceId, UserId
 from sandbox.discord import Discord, Member, Place
 from sandbox.discord.events import Dispatch
 
@@ -85,6 +89,17 @@ class Stand:
 
     muninn: Side
     bare: Side
+    database_url: str
+
+    async def remember(self, *, on: bool) -> None:
+        """Let Muninn's guild have memory or not, and wait until that holds in the process of the bot."""
+        space_id = SpaceId(self.muninn.discord.guilds[0].id)
+        conn = await asyncpg.connect(self.database_url)
+        try:
+            await change(conn, space_id, WHOLE_SPACE, "memory", on, by=UserId(self.muninn.lanes[0][0].id))
+        finally:
+            await conn.close()
+        await asyncio.sleep(KEPT_S)
 
 
 @asynccontextmanager
@@ -104,7 +119,7 @@ async def open_stand(ground: Ground, settings: Mapping[str, str]) -> AsyncGenera
         )
         await connected(muninn, logs / "muninn.log")
         await connected(bare, logs / "bare.log")
-        yield Stand(muninn, bare)
+        yield Stand(muninn, bare, ground.database_url)
 
 
 @asynccontextmanager

@@ -195,7 +195,9 @@ class Answerer:
         settings = await self._settings.of(turn.space_id, turn.place_id)
         model_name = settings.model
         async with asyncio.TaskGroup() as group:
-            remembering = group.create_task(assemble(self._pool, self._recall, turn.scope, turn.author_id, recent))
+            remembering = group.create_task(
+                assemble(self._pool, self._recall, turn.scope, turn.author_id, recent, remembers=settings.memory)
+            )
             looking = group.create_task(self._surroundings.look(turn.scope, recent))
         beside, around = remembering.result(), looking.result()
         looked = NOTHING

@@ -63,8 +63,16 @@ class Assembled:
     tokens: int
 
 
-async def assemble(pool: Pool, recall: Recall, scope: Scope, asker: UserId, working: WorkingSet) -> Assembled:
-    """Read every section for the working set's trigger, side by side. What was recalled is still to be noted."""
+async def assemble(
+    pool: Pool, recall: Recall, scope: Scope, asker: UserId, working: WorkingSet, *, remembers: bool = True
+) -> Assembled:
+    """Read every section for the working set's trigger, side by side. What was recalled is still to be noted.
+
+    Where the place does not remember (`remembers`), nothing shows but what was said in it.
+    """
+    if not remembers and working.whole:
+        tokens = sum(estimate_tokens(each.content) for each in working.lines)
+        return Assembled(working, None, None, (), (), (), tokens)
     request = working.trigger.content if working.trigger is not None else ""
     asking = Asking(
         scope,

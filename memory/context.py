@@ -49,7 +49,8 @@ class WorkingSet:
     """The trigger, the lines before it (oldest first), and how many recent lines the budget left out.
 
     `trigger` is None if the message is gone: deleted, or never journalled. `starter` is the message that the thread was
-    opened on, where this place is one, or the first one of a forum's post. `whole`: there is nothing else in the place.
+    opened on, where this place is one, or the first one of a forum's post. `whole`: there is no more of the
+    place's conversation.
     """
 
     trigger: Line | None
@@ -59,13 +60,21 @@ class WorkingSet:
     whole: bool = False
 
 
-# The newest messages of this place that still stand, since its conversation began.
+# The newest messages of this place that still stand, since its conversation began; and what a thread was opened on:
+# that message has the thread's own id, and stands in the thread's parent, or, in a forum's post, in the thread. Who
+# sees the thread sees it.
 WORKING_SET_SQL: Final = f"""
-SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
+(SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras,
+        false AS is_starter
+ FROM chat_messages
+ WHERE space_id = $1 AND place_id = $2 AND deleted_at IS NULL AND author_id IS NOT NULL
+   AND {READ.format(author="author_id")} AND {SINCE_START.format(message="message_id", space="$1", place="$2")}
+ ORDER BY message_id DESC LIMIT $3)
+UNION ALL
+SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text, true
 FROM chat_messages
-WHERE space_id = $1 AND place_id = $2 AND deleted_at IS NULL AND author_id IS NOT NULL
-  AND {READ.format(author="author_id")} AND {SINCE_START.format(message="message_id", space="$1", place="$2")}
-ORDER BY message_id DESC LIMIT $3
+WHERE space_id = $1 AND message_id = $2 AND deleted_at IS NULL AND author_id IS NOT NULL
+  AND {READ.format(author="author_id")}
 """
 
 # The trigger alone, for a place that has moved on too far for the working set to hold it.
@@ -81,15 +90,6 @@ LINES_SQL: Final = f"""
 SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
 FROM chat_messages
 WHERE space_id = $1 AND place_id = $2 AND message_id = ANY($3::bigint[]) AND deleted_at IS NULL
-  AND author_id IS NOT NULL AND {READ.format(author="author_id")}
-"""
-
-# What a thread was opened on: that message has the thread's own id, and stands in the thread's parent, or, in a forum's
-# post, in the thread. Who sees the thread sees it.
-STARTER_SQL: Final = f"""
-SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
-FROM chat_messages
-WHERE space_id = $1 AND message_id = $3 AND (place_id = $2 OR message_id = $2) AND deleted_at IS NULL
   AND author_id IS NOT NULL AND {READ.format(author="author_id")}
 """
 
@@ -135,7 +135,8 @@ async def working_set(
     long silence is another topic, and left out, but for what the trigger answers.
     """
     rows = await fetch_scoped(db, WORKING_SET_SQL, scope, most_messages + 1)
-    lines = [_line(row) for row in rows]
+    lines = [_line(row) for row in rows if not row["is_starter"]]
+    starter = next((_line(row) for row in rows if row["is_starter"]), None)
     trigger = next((line for line in lines if line.message_id == trigger_id), None)
     if trigger is None:
         found = await fetch_scoped(db, TRIGGER_SQL, scope, trigger_id)
@@ -155,8 +156,12 @@ async def working_set(
     kept.reverse()
     answered = await _answered(db, scope, trigger, kept)
     shown = (*answered, *kept)
-    whole = len(rows) <= most_messages and not left_out
-    return WorkingSet(trigger, shown, left_out, await _starter(db, scope, trigger, shown), whole)
+    if starter is not None and any(
+        line.message_id == starter.message_id for line in (*shown, *filter(None, [trigger]))
+    ):
+        starter = None
+    whole = len(lines) <= most_messages and not left_out
+    return WorkingSet(trigger, shown, left_out, starter, whole)
 
 
 PIECE_CHARS: Final = 1_800
@@ -196,14 +201,6 @@ def _together(one: object, other: object) -> object:
     if isinstance(one, dict) and isinstance(other, dict):
         return {**cast("dict[str, object]", one), **cast("dict[str, object]", other)}
     return cast("object", other if one is None else one)
-
-
-async def _starter(db: Db, scope: Scope, trigger: Line | None, shown: Sequence[Line]) -> Line | None:
-    """What the thread was opened on, unless it is shown anyway."""
-    if any(line.message_id == scope.place_id for line in (*shown, *([trigger] if trigger else []))):
-        return None
-    found = await fetch_scoped(db, STARTER_SQL, scope, scope.place_id)
-    return _line(found[0]) if found else None
 
 
 async def _answered(db: Db, scope: Scope, trigger: Line | None, kept: Sequence[Line]) -> tuple[Line, ...]:
