@@ -29,6 +29,8 @@ ROUNDTRIP = {
     "bare_median_ms_1",
     "p95_ms_1",
     "bare_p95_ms_1",
+    "with_memory_median_ms_1",
+    "with_memory_p95_ms_1",
     "turns_per_s_50",
     "bare_turns_per_s_50",
 }

@@ -7,7 +7,7 @@ import pytest
 
 from bot.turns import Turn, nonce
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
-from sandbox.discord import File, Message
+from sandbox.discord import File, Message, Permission
 from sandbox.model import call, empty_answer, rate_limited, reset_connection, say, server_error, stall, truncated
 from tests.harness.stage import Stage
 
@@ -108,8 +108,12 @@ async def test_a_typing_outage_does_not_cost_the_answer(stage: Stage) -> None:
 
 
 async def test_tools_search_this_place_and_react(stage: Stage) -> None:
-    """I4, I6: a search finds what was said here and nothing from elsewhere; a reaction has one receipt."""
+    """I4, I6, I7: a search finds what was said here and nothing of what others may not read; a reaction has one
+    receipt."""
     elsewhere = stage.guild.create_channel("elsewhere")
+    elsewhere.set_permissions(stage.guild.everyone, deny=Permission.VIEW_CHANNEL)
+    for reader in (stage.bob, stage.guild.me):
+        elsewhere.set_permissions(reader, allow=Permission.VIEW_CHANNEL | Permission.SEND_MESSAGES)
     stage.model.script(call("memory_search", query="atlas"), call("discord_react", emoji="👍"), say("PostgreSQL 18."))
     async with stage.muninn():
         await stage.bob.says(elsewhere, "atlas is a secret of elsewhere")
