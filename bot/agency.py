@@ -27,6 +27,7 @@ from bot.remembering.workers import caps_of
 from bot.responses import Responses
 from bot.rest import Reads, Rest
 from bot.settings import Settings
+from bot.settings_card import SettingsCard
 from bot.sight import Policy, Sights
 from bot.standing import Standing
 from bot.stopping import STOP, Stopping
@@ -96,6 +97,7 @@ def assemble(
     interactions.on_command(USAGE, Usage(pool, governing, guild_settings).asked)
     guide = Help(lambda: interactions.declared, pages)
     interactions.on_command(HELP, guide.asked, suggester=guide.suggest)
+    SettingsCard(pool, guild_settings, governing).open(interactions)
     eraser = assemble_privacy(settings, pool, redis, interactions, guild_settings, governing, me, cancel=cancel)
     commands = CommandSync(pool, writes, me.application_id, interactions.bodies())
     return Agency(judgement, asking, interactions, commands, moderation, eraser)

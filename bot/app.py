@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 import aiohttp
@@ -26,6 +27,7 @@ from bot.arrivals.ambience import Ambience, Reserve
 from bot.arrivals.rules import Company, Rules
 from bot.audiences import Audiences
 from bot.backfill import Backfill
+from bot.erasure.requests import Seal
 from bot.gateway import Gateway, point_at
 from bot.guild_settings import Ground, GuildSettingsDoor
 from bot.guilds import Guilds
@@ -40,6 +42,7 @@ from bot.reconciliation import Reconciliation
 from bot.remembering.workers import Remembering, open_remembering
 from bot.research import open_research
 from bot.rest import Reads, Rest
+from bot.retention import Retention
 from bot.router import Router
 from bot.seeing.eyes import Eyes
 from bot.seeing.files import Files
@@ -238,6 +241,7 @@ class _Parts:
     guilds: Guilds
     remembering: Remembering
     ageing: Ageing
+    retention: Retention
     agency: Agency
 
 
@@ -319,7 +323,17 @@ def _assemble(
     reconciliation = Reconciliation(pool, Standing(rest, me.user_id), every_s=settings.reconcile_s)
     audiences = Audiences(pool, wakeups.audiences, poll_s=settings.poll_s)
     notice = NOTICE if settings.message_content else NOTICE_OF_LITTLE
-    guilds = Guilds(pool, writes, Reads(rest), me, shard=shard, tells=settings.guild_notice, notice=notice)
+    guilds = Guilds(
+        pool,
+        writes,
+        Reads(rest),
+        me,
+        shard=shard,
+        tells=settings.guild_notice,
+        notice=notice,
+        seal=Seal.of(settings),
+        grace=timedelta(days=settings.guild_grace_days),
+    )
     return _Parts(
         gateway,
         ingress,
@@ -333,6 +347,7 @@ def _assemble(
         guilds,
         remembering,
         Ageing(pool, settings.transcript_days, settings.ai_event_days, settings.episode_days, settings.episodes),
+        Retention(pool, guild_settings, settings.raw_event_days),
         agency,
     )
 
@@ -402,6 +417,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "guilds": parts.guilds.run,
         **parts.remembering.loops,
         "ageing": parts.ageing.run,
+        "retention": parts.retention.run,
         "cards": parts.agency.asking.run,
         "commands": parts.agency.commands.run,
         "erasure": parts.agency.eraser.run,

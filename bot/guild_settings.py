@@ -107,7 +107,7 @@ class Ground:
         for name in values.keys() - fitting.keys():
             log.warning("guild_settings.unfit", space_id=space_id, name=name)
         if fitting.get("model", base.model) not in self.models:
-            fitting.pop("model")
+            fitting.pop("model", None)
         for limited in ("retention_days", "daily_tokens", "member_daily_tokens"):
             if limited in fitting:
                 fitting[limited] = _least(cast("int", fitting[limited]), getattr(base, limited))

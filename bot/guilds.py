@@ -21,6 +21,8 @@ import structlog
 from bot import joinings
 from bot.addressing import Identity
 from bot.crash import crash_point
+from bot.erasure import requests
+from bot.erasure.requests import Seal
 from bot.errors import EventDropped, ReadFault, WriteInDoubt, WriteRefused
 from bot.events import Dispatch, read
 from bot.facts import Facts
@@ -82,6 +84,7 @@ class Guilds:
     """Keeps `guild_joinings`, and tells. `note` is called by the gateway, in frame order; `run` does the work.
 
     `tells` off: joinings are noted, and nobody is told. `notice`: what is said, which stays as it is for a joining.
+    `grace`: for how long the data of a guild that was left is kept; `seal` is of the receipt of its deletion.
     """
 
     def __init__(
@@ -94,8 +97,12 @@ class Guilds:
         shard: tuple[int, int],
         tells: bool,
         notice: str,
+        seal: Seal,
+        grace: timedelta,
     ) -> None:
         self._pool = pool
+        self._seal = seal
+        self._grace = grace
         self._writes = writes
         self._reads = reads
         self._me = me
@@ -153,15 +160,20 @@ class Guilds:
             await self._left(heard.guilds)
 
     async def _standing(self, joined: Joined) -> Standing:
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+            if await requests.call_off(conn, joined.space_id):
+                log.info("guild.back_in_time", guild_id=joined.space_id)
             return await joinings.join(conn, joined, owes=self._tells)
 
     async def _left(self, guilds: Sequence[SpaceId]) -> None:
         for space_id in guilds:
             self._owed.pop(space_id, None)
         if guilds:
-            async with self._pool.acquire(timeout=BORROW_S) as conn:
+            async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
                 for space_id in await joinings.leave(conn, guilds):
+                    # What is kept of it goes after a time of grace, in which the bot may be brought back.
+                    grace_s = self._grace.total_seconds()
+                    await requests.ask(conn, self._seal, "space", space_id, space_id=space_id, after_s=grace_s)
                     log.info("guild.left", guild_id=space_id)
 
     async def _tell(self, owed: _Owed) -> None:

@@ -242,6 +242,9 @@ class Settings(BaseSettings):
         description="Seconds after which what was deleted is looked for once more: what was under way may have written "
         "since.",
     )
+    raw_event_days: Annotated[int, Field(ge=1, le=3_650)] = Field(
+        default=30, description="Days for which raw events of Discord's are kept, or fewer where a guild keeps fewer."
+    )
     guild_grace_days: Annotated[int, Field(ge=0, le=3_650)] = Field(
         default=30, description="Days for which the data of a guild is kept that the bot was removed from."
     )
