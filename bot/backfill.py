@@ -34,7 +34,6 @@ from memory.gaps import (
     known_before,
     open_gaps,
     places_behind,
-    still_behind,
 )
 from memory.ids import MessageId, PlaceId, SpaceId, time_snowflake
 
@@ -51,6 +50,12 @@ AT_ONCE: Final = 4
 REQUEST_S: Final = 60.0
 RETRY_S: Final = 10.0
 
+# Channel types that hold threads.
+WITH_THREADS: Final = frozenset({0, 5, 15, 16})
+
+MOST_PARENTS: Final = 50
+"""Channels of a guild of which the archived threads are listed after a gap, those with the newest messages."""
+
 # Channel types that hold no messages of their own: categories, directories, forums and media channels.
 WITHOUT_MESSAGES: Final = frozenset({4, 14, 15, 16})
 
@@ -65,6 +70,7 @@ class _Place:
 class _Guild:
     joined_at: datetime
     places: tuple[_Place, ...]
+    parents: tuple[_Place, ...]
 
 
 class Backfill:
@@ -96,12 +102,12 @@ class Backfill:
     def note_guild(self, data: Mapping[str, Any]) -> None:
         """Remember which places a GUILD_CREATE lists: channels with messages, and active threads."""
         listed = [*cast("Sequence[Mapping[str, Any]]", data.get("channels") or ()), *(data.get("threads") or ())]
-        places = tuple(
-            _Place(PlaceId(int(item["id"])), int(item.get("last_message_id") or 0))
-            for item in listed
-            if int(item.get("type") or 0) not in WITHOUT_MESSAGES
+        found = [(int(item.get("type") or 0), _place(item)) for item in listed]
+        self._guilds[int(data["id"])] = _Guild(
+            datetime.fromisoformat(data["joined_at"]),
+            tuple(place for kind, place in found if kind not in WITHOUT_MESSAGES),
+            tuple(place for kind, place in found if kind in WITH_THREADS),
         )
-        self._guilds[int(data["id"])] = _Guild(datetime.fromisoformat(data["joined_at"]), places)
         self._guilds_changed.set()
 
     def wake(self) -> None:
@@ -139,31 +145,40 @@ class Backfill:
         """Fetch what `gaps` may hide; False if something has to be tried again."""
         await self._guilds_settled()
         await self._find_new_places(min(gap.since for gap in gaps))
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
-            behind = await places_behind(conn, limit=self._most_places)
-        slots = asyncio.Semaphore(AT_ONCE)
         results: list[_Fetched] = []
+        places = 0
+        while behind := await self._next_behind(results):
+            places += len(behind)
+            await self._fetch_all(behind, max(gap.opened_at for gap in gaps), results)
+            if any(result.again for result in results):
+                return False
+        recovered = sum(result.recovered for result in results)
+        incomplete = sum(result.incomplete for result in results)
+        crash_point("before_gap_closed")
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            # Those that a newer gap froze meanwhile are its own.
+            await close_gaps(conn, gaps, recovered=recovered, incomplete=incomplete)
+        GAPS.labels("closed").inc(len(gaps))
+        log.info("backfill.done", places=places, recovered=recovered, incomplete=incomplete)
+        return True
+
+    async def _next_behind(self, results: "Sequence[_Fetched]") -> tuple[Behind, ...]:
+        """The places to be fetched next, the most recently active first; a place is fetched once for a gap."""
+        done = {result.place_id for result in results}
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            behind = await places_behind(conn, limit=self._most_places + len(done))
+        return tuple(place for place in behind if place.place_id not in done)[: self._most_places]
+
+    async def _fetch_all(self, behind: Sequence[Behind], opened_at: datetime, results: "list[_Fetched]") -> None:
+        """Fetch from all of these side by side, a page at a time in turn, so that a busy place delays no other."""
+        slots = asyncio.Semaphore(AT_ONCE)
 
         async def fetch(place: Behind) -> None:
-            async with slots:
-                results.append(await self._fetch(place, max(gap.opened_at for gap in gaps)))
+            results.append(await self._fetch(place, opened_at, slots))
 
         async with asyncio.TaskGroup() as group:
             for place in behind:
                 group.create_task(fetch(place))
-        recovered = sum(result.recovered for result in results)
-        if any(result.again for result in results):
-            return False
-        incomplete = sum(result.incomplete for result in results)
-        crash_point("before_gap_closed")
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
-            if len(behind) == self._most_places:
-                # Those beyond the bound stay frozen, and are fetched with the next gap.
-                incomplete += await still_behind(conn)
-            await close_gaps(conn, gaps, recovered=recovered, incomplete=incomplete)
-        GAPS.labels("closed").inc(len(gaps))
-        log.info("backfill.done", places=len(behind), recovered=recovered, incomplete=incomplete)
-        return True
 
     async def _guilds_settled(self) -> None:
         """Wait until the guilds that a new session lists have come, as far as they come."""
@@ -184,43 +199,71 @@ class Backfill:
                 for place in guild.places
                 if place.last_message_id > after
             ]
+            found += await self._archived(SpaceId(guild_id), guild, after)
         if found:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 await add_cursors(conn, found)
 
-    async def _fetch(self, place: Behind, opened_at: datetime) -> "_Fetched":
-        """Fetch one place, oldest page first, and wait for each page's commit."""
+    async def _archived(self, space_id: SpaceId, guild: _Guild, after: MessageId) -> list[Behind]:
+        """Threads that began and were archived meanwhile: a guild lists only those that are active.
+
+        They are looked for where something was said since; one that was opened on an older message of a channel that
+        was silent is not found, nor is a private one. What cannot be listed now is left out.
+        """
+        parents = sorted(guild.parents, key=lambda each: each.last_message_id, reverse=True)[:MOST_PARENTS]
+        found: list[Behind] = []
+        for parent in parents:
+            if parent.last_message_id <= after:
+                break
+            try:
+                async with asyncio.timeout(REQUEST_S):
+                    answer = await self._http.get_public_archived_threads(parent.place_id, limit=PAGE)
+                threads = [_place(each) for each in cast("Mapping[str, Any]", answer)["threads"]]
+            except (
+                discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError,
+                # What is no list of threads.
+                KeyError, TypeError, ValueError,
+            ) as error:  # fmt: skip
+                log.warning("backfill.archived_unread", place_id=parent.place_id, error=type(error).__name__)
+                continue
+            found += [Behind(space_id, each.place_id, after) for each in threads if each.last_message_id > after]
+        return found
+
+    async def _fetch(self, place: Behind, opened_at: datetime, slots: asyncio.Semaphore) -> "_Fetched":
+        """Fetch one place, oldest page first, and wait for each page's commit. A page holds a slot, not the place."""
         after, recovered, pages = place.after, 0, 0
         try:
-            await self._look_back(place)
+            async with slots:
+                await self._look_back(place)
             while recovered < self._most_messages and pages < MOST_PAGES:
-                async with self._pool.acquire(timeout=BORROW_S) as conn:
-                    known = await known_after(conn, place, after, until=opened_at, limit=PAGE)
-                page = await self._page(place, after=after)
-                recovered += await self._journal(place, page)
-                await self._compare(place, known, page, low=after, whole=len(page) < PAGE)
+                async with slots:
+                    async with self._pool.acquire(timeout=BORROW_S) as conn:
+                        known = await known_after(conn, place, after, until=opened_at, limit=PAGE)
+                    page = await self._page(place, after=after)
+                    recovered += await self._journal(place, page)
+                    await self._compare(place, known, page, low=after, whole=len(page) < PAGE)
                 crash_point("after_page")
                 if len(page) < PAGE:
                     async with self._pool.acquire(timeout=BORROW_S) as conn:
                         await caught_up(conn, place)
-                    return _Fetched(recovered)
+                    return _Fetched(place.place_id, recovered)
                 after, pages = MessageId(max(page)), pages + 1
         except (discord.Forbidden, discord.NotFound) as error:
             log.warning("backfill.unreadable", place_id=place.place_id, code=error.code)
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 await caught_up(conn, place, gone=True)
-            return _Fetched(recovered, incomplete=1)
+            return _Fetched(place.place_id, recovered, incomplete=1)
         except (
             discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError, EventDropped,
             # What is no page of messages.
             KeyError, TypeError, ValueError,
         ) as error:  # fmt: skip
             log.warning("backfill.failed", place_id=place.place_id, error=type(error).__name__, retry_in_s=RETRY_S)
-            return _Fetched(recovered, again=True)
+            return _Fetched(place.place_id, recovered, again=True)
         log.warning("backfill.bounded", place_id=place.place_id, messages=recovered)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             await caught_up(conn, place)
-        return _Fetched(recovered, incomplete=1)
+        return _Fetched(place.place_id, recovered, incomplete=1)
 
     async def _page(self, place: Behind, **bound: int) -> dict[int, dict[str, Any]]:
         """A page of history by message id, oldest first. Raises what discord.py raises, and TypeError, ValueError or
@@ -300,8 +343,13 @@ class Backfill:
         return [committed] if committed is not None else []
 
 
+def _place(item: Mapping[str, Any]) -> _Place:
+    return _Place(PlaceId(int(item["id"])), int(item.get("last_message_id") or 0))
+
+
 @dataclass(frozen=True, slots=True)
 class _Fetched:
+    place_id: PlaceId
     recovered: int
     incomplete: int = 0
     again: bool = False

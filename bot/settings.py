@@ -307,7 +307,9 @@ class Settings(BaseSettings):
         default=64, description="Events in one transaction, at most."
     )
     backfill_messages: Count = Field(default=500, description="Messages fetched again after a gap, for each place.")
-    backfill_places: Count = Field(default=200, description="Places fetched again after a gap.")
+    backfill_places: Count = Field(
+        default=200, description="Places that are fetched in one go after a gap, the most recently active first."
+    )
 
     memory_model: str | None = Field(
         default=None, description="The model that reads for durable memory and sums up. Not set: the chat model."

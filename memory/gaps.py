@@ -164,17 +164,6 @@ async def known_after(conn: Db, place: Behind, after: MessageId, *, until: datet
     return tuple(Known(**dict(row)) for row in rows)
 
 
-# How many places still wait for a backfill.
-STILL_BEHIND_SQL: Final = """
-SELECT count(*) FROM place_cursors WHERE backfill_after IS NOT NULL AND gone_at IS NULL
-"""
-
-
-async def still_behind(conn: Db) -> int:
-    """How many places may still lack messages."""
-    return int(await conn.fetchval(STILL_BEHIND_SQL))
-
-
 # Close gaps, saying how many messages came back and how many places stay incomplete.
 CLOSE_GAPS_SQL: Final = """
 UPDATE gateway_gaps SET closed_at = now(), recovered = $2, incomplete = $3 WHERE gap_id = ANY($1::bigint[])

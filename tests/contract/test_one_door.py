@@ -20,6 +20,7 @@ HOLD_REST: Final = DOOR | {"bot.agency", "bot.app", "bot.doctor.guilds", "bot.st
 # The library's client, by its own methods: the session, and what a backfill reads.
 USED_OF_CLIENT: Final = {
     ("bot.backfill", "get_message"),
+    ("bot.backfill", "get_public_archived_threads"),
     ("bot.backfill", "logs_from"),
     ("bot.doctor.visit", "close"),
     ("bot.doctor.visit", "request"),
