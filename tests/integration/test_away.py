@@ -16,9 +16,8 @@ async def test_more_places_than_fit_in_one_go_are_all_fetched(stage: Stage) -> N
     stage.model.default(say("Here."))
     rooms = [stage.guild.create_channel(f"room-{n}") for n in range(5)]
     async with stage.muninn():
-        for room in rooms:
-            said = await stage.bob.says(room, "before")
-        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", said.id)
+        before = [await stage.bob.says(room, "before") for room in rooms]
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", before[-1].id)
     asked = [await stage.ada.says(room, f"{stage.discord.bot.mention} anybody?") for room in rooms]
     for n in range(120):
         await stage.bob.says(rooms[0], f"chatter {n}")
