@@ -6,6 +6,7 @@ Writes and reads share it, so that a time in which Discord wants to be left alon
 import asyncio
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
@@ -37,6 +38,8 @@ PATIENCE_S: Final = 10.0
 """A limit that is longer than this is ours to wait out, and not the library's: it fits into no request."""
 
 REOPEN_S: Final = 1.0
+MOST_REFUSALS: Final = 5_000
+REFUSALS_WITHIN_S: Final = 600.0
 UNAUTHORIZED_S: Final = 30.0
 INVALID_WEBHOOK_TOKEN: Final = 50027
 """Said of an interaction's token, with the status that an unknown token of the bot has."""
@@ -148,18 +151,49 @@ def _pause(error: Exception) -> bool | float:
     return error.retry_after_s if error.retry_after_s < READ_WITHIN_S else False
 
 
+class Refusals:
+    """Discord bans an address for a while that makes more than 10,000 requests in ten minutes which it refuses by 401,
+    403 or 429. Long before that nothing is asked any more, whoever asks, until the oldest of them are forgotten.
+
+    Source: https://discord.com/developers/docs/topics/rate-limits#invalid-request-limit-aka-cloudflare-bans
+    """
+
+    def __init__(self) -> None:
+        self._times: deque[float] = deque()
+
+    def note(self) -> None:
+        """One more was refused."""
+        self._times.append(time.monotonic())
+
+    def held_s(self) -> float:
+        """Seconds for which nothing may be asked; 0 where there is room."""
+        now = time.monotonic()
+        while self._times and self._times[0] < now - REFUSALS_WITHIN_S:
+            self._times.popleft()
+        return self._times[0] + REFUSALS_WITHIN_S - now if len(self._times) >= MOST_REFUSALS else 0.0
+
+
 def make_patient(http: HTTPClient) -> None:
-    """Make the library's client safe to cancel, and let it wait out no limit that is longer than a request may take.
+    """Make the library's client safe to cancel, let it wait out no limit that is longer than a request may take, and
+    hold it where too much was refused.
 
     On a global limit it closes a gate for all requests and opens it after its sleep; cancelled in that sleep, it would
     leave the gate closed for good.
     """
     http.max_ratelimit_timeout = PATIENCE_S
     library = http.request
+    refusals = Refusals()
 
     async def request(route: Route, **kwargs: Any) -> Any:
+        held_s = refusals.held_s()
+        if held_s > 0:
+            raise discord.RateLimited(held_s)
         try:
             return await library(route, **kwargs)
+        except discord.HTTPException as error:
+            if error.status in (401, 403, 429):
+                refusals.note()
+            raise
         except asyncio.CancelledError:
             gate = http._global_over  # pyright: ignore[reportPrivateUsage]
             if not gate.is_set():
