@@ -31,7 +31,7 @@ WINDOW_S: Final = 200.0
 """Longer than Discord remembers a nonce (180 s in the sandbox) and than Muninn trusts it to (120 s)."""
 
 MOST_SAID: Final = 60
-SETTLE_S: Final = 20.0
+SETTLE_S: Final = 45.0
 
 # How often a point is passed at least, while people talk: the time at which to die is drawn from so many.
 PASSED: Final = {"after_gap": 1, "before_gap_closed": 1, "after_page": 2}
@@ -63,6 +63,7 @@ def _cases() -> list[Any]:
     ]
 
 
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize(("point", "seed"), _cases())
 async def test_killed_at(point: str, seed: int, stage: Stage, tmp_path: Path) -> None:
     """I1, I2, I3, I4: each message is journalled once and as it stands, each question has one turn that ended once,

@@ -26,7 +26,7 @@ from tests.harness.remembering import Mind, entry, heard, is_extraction, open_mi
 ADA, BOB = 701, 702
 LEASE_S: Final = 2.0
 MOST_SAID: Final = 30
-SETTLE_S: Final = 20.0
+SETTLE_S: Final = 45.0
 _FACT: Final = re.compile(r"fact (\d+)")
 
 
@@ -45,6 +45,7 @@ async def mind(database_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Mind]:
         yield opened
 
 
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize(("point", "seed"), _cases())
 async def test_killed_at(point: str, seed: int, mind: Mind) -> None:
     """I8, I14: each message that stands made one memory with one vector, each that was deleted left none, and every
