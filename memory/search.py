@@ -75,9 +75,9 @@ class FoundWords:
     why_empty: str | None
 
 
-# The newest messages of the places $1 and $2 lead to, older than $4 here and than $5 elsewhere, from $6 on; at most $8
-# of the place itself, and a share for each other. COLUMNS are read of each beside its id. `edge` is where the
-# reading stopped in each place that has more.
+# The newest messages of the place $2 and of others that may show in it, older than $4 here and than $5 elsewhere, from
+# $6 on, of the author $9 if one is given; at most $8 of the place itself, and a share for each other. COLUMNS are read
+# of each beside its id. `edge` is where the reading stopped in each place that has more.
 _NEWEST = f"""
 {SHOWN_PLACES}, looked AS MATERIALIZED (
     SELECT place_id, CASE WHEN place_id = $2 THEN $4::bigint ELSE $5::bigint END AS before_id,
@@ -91,7 +91,7 @@ _NEWEST = f"""
         FROM chat_messages
         WHERE space_id = $1 AND place_id = looked.place_id AND message_id < looked.before_id
           AND message_id >= $6::bigint AND deleted_at IS NULL AND author_id IS NOT NULL
-          AND {READ.format(author="author_id")}
+          AND ($9::bigint IS NULL OR author_id = $9) AND {READ.format(author="author_id")}
         ORDER BY message_id DESC
         LIMIT looked.most
     ) AS m
@@ -105,7 +105,8 @@ _OLDER = f"""older AS MATERIALIZED (
     SELECT message_id, COLUMNS
     FROM (SELECT message_id, place_id, words, content FROM chat_messages
           WHERE space_id = $1 AND deleted_at IS NULL AND author_id IS NOT NULL AND message_id >= $6::bigint
-            AND message_id < (SELECT max(message_id) FROM edge) AND {READ.format(author="author_id")}
+            AND message_id < (SELECT max(message_id) FROM edge)
+            AND ($9::bigint IS NULL OR author_id = $9) AND {READ.format(author="author_id")}
             AND {{where}} OFFSET 0) AS m
     WHERE EXISTS (SELECT FROM edge WHERE edge.place_id = m.place_id AND m.message_id < edge.message_id)
     ORDER BY message_id DESC
@@ -129,7 +130,7 @@ _RARE_WORDS = """words @@ (
 SEARCH_WORDS_SQL: Final = f"""
 WITH said AS MATERIALIZED (
     SELECT word, {_IS_FILLER} AS filler
-    FROM unnest(to_tsvector('simple', $3)) AS said (word) ORDER BY filler, word LIMIT $9
+    FROM unnest(to_tsvector('simple', $3)) AS said (word) ORDER BY filler, word LIMIT $10
 ), asked AS MATERIALIZED (
     SELECT word AS lexeme, '''' || replace(replace(word, '\\', '\\\\'), '''', '''''') || '''' AS operand,
            filler AND NOT bool_and(filler) OVER () AS filler
@@ -185,7 +186,7 @@ WITH said AS MATERIALIZED (
     FROM edge JOIN chat_messages m ON m.message_id < edge.message_id
     WHERE edge.place_id = $2 AND m.space_id = $1 AND m.place_id = $2 AND m.message_id >= $6::bigint
       AND m.deleted_at IS NULL AND m.author_id IS NOT NULL
-      AND {READ.format(author="m.author_id")}
+      AND ($9::bigint IS NULL OR m.author_id = $9) AND {READ.format(author="m.author_id")}
       AND {_RARE_PIECES.replace("content", "m.content")}
     ORDER BY m.message_id DESC
     LIMIT $8
@@ -221,15 +222,17 @@ async def search_words(
     before_id: MessageId | None,
     elsewhere_before_id: MessageId | None = None,
     since: int = 0,
+    person: UserId | None = None,
     within_s: float | None = None,
 ) -> FoundWords:
     """The `limit` best messages with any word of `query`, older than `before_id`, from the snowflake `since` on: of the
     scope's place, and of others whose words may show there, which are older than `elsewhere_before_id` if it is given.
+    `person`: only what they wrote.
 
     Deleted messages, and those that were only heard of, are left out. `within_s` bounds the statement, in seconds.
     """
     before = before_id if before_id is not None else _NEWEST_ID
-    bounds = (before, before if elsewhere_before_id is None else elsewhere_before_id, since, limit, NEWEST_READ)
+    bounds = (before, before if elsewhere_before_id is None else elsewhere_before_id, since, limit, NEWEST_READ, person)
     pieces = _pieces(query)
     if pieces:
         rows = await fetch_scoped(db, SEARCH_PIECES_SQL, scope, pieces, *bounds, timeout=within_s)

@@ -65,8 +65,8 @@ class SearchArguments(Arguments):
     kinds: Annotated[list[Kind], Field(min_length=1, max_length=10)] | None = Field(
         None, description="Memories of these kinds only."
     )
-    person: Annotated[str, Field(pattern=r"^[0-9]{1,20}$")] | None = Field(
-        None, description="Memories of or by the member with this id only."
+    person: Annotated[str, Field(pattern=r"^[0-9]{1,18}$|^[0-8][0-9]{18}$")] | None = Field(
+        None, description="Only memories of, and messages by, the member with this id."
     )
     since: Day | None = Field(None, description="Said on or after this day (UTC).")
     until: Day | None = Field(None, description="Said on or before this day (UTC).")
@@ -87,6 +87,7 @@ async def search(context: TurnContext, arguments: SearchArguments) -> Payload:
             limit=arguments.limit,
             before_id=before,
             since=0 if span is None else span.since,
+            person=_person(arguments),
             within_s=_SEARCH_S,
         )
         beside = await read_lines_beside(
@@ -155,7 +156,7 @@ async def _remembered(context: TurnContext, arguments: SearchArguments, span: Sp
             arguments.query,
             wanted=Wanted(
                 None if arguments.kinds is None else tuple(arguments.kinds),
-                None if arguments.person is None else UserId(int(arguments.person)),
+                _person(arguments),
                 span,
             ),
             cause="search",
@@ -204,6 +205,10 @@ def _episode(each: Episode) -> dict[str, object]:
         "asked": quoted(each.question, limit=_TEXT_CHARS),
         "you_answered": quoted(each.answer, limit=_TEXT_CHARS),
     }
+
+
+def _person(arguments: SearchArguments) -> UserId | None:
+    return None if arguments.person is None else UserId(int(arguments.person))
 
 
 def _span(arguments: SearchArguments) -> Span | None:

@@ -215,7 +215,7 @@ async def test_recalls_in_a_few_worlds(
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1_200)
 @pytest.mark.parametrize("part", range(6))
 async def test_two_thousand_recalls_an_arm(
     database_url: str, pool: "asyncpg.Pool[asyncpg.Record]", monkeypatch: pytest.MonkeyPatch, part: int

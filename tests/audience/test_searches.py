@@ -3,7 +3,7 @@
 import asyncpg
 
 from memory.context import read_lines_beside
-from memory.ids import MessageId, PlaceId, SpaceId
+from memory.ids import MessageId, PlaceId, SpaceId, UserId
 from memory.journal import write_group
 from memory.places import compute_audiences
 from memory.scope import Scope
@@ -84,5 +84,8 @@ async def test_a_rare_word_in_an_old_message_of_another_place_is_found(pool: "as
         assert [each.message_id for each in found.found] == [101]
         assert (await search_words(conn, scope, "heron", limit=1, before_id=None, since=102)).found == ()
         assert (await search_words(conn, scope, "heron", limit=1, before_id=None, elsewhere_before_id=LATEST)).found
+        for person, ids in ((UserId(7), [101]), (UserId(8), [])):
+            by = await search_words(conn, scope, "heron", limit=1, before_id=None, person=person)
+            assert [each.message_id for each in by.found] == ids
         before = await search_words(conn, scope, "heron", limit=1, before_id=None, elsewhere_before_id=MessageId(101))
         assert before.found == ()

@@ -31,11 +31,11 @@ CASES = [
     (WORKING_SET_SQL, (1, 1, 31), {"chat_messages_place"}, {"chat_messages"}),
     (
         SEARCH_WORDS_SQL,
-        (1, 1, "word", 2**62, 2**62, 0, 5, 5_000, 32),
+        (1, 1, "word", 2**62, 2**62, 0, 5, 5_000, None, 32),
         {"chat_messages_place", "chat_messages_pkey"},
         {"chat_messages"},
     ),
-    (SEARCH_PIECES_SQL, (1, 1, ["日本"], 2**62, 2**62, 0, 5, 5_000), {"chat_messages_place"}, {"chat_messages"}),
+    (SEARCH_PIECES_SQL, (1, 1, ["日本"], 2**62, 2**62, 0, 5, 5_000, None), {"chat_messages_place"}, {"chat_messages"}),
     (PLACES_BEHIND_SQL, (200,), {"place_cursors_behind"}, {"place_cursors"}),
 ]
 
