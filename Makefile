@@ -38,6 +38,7 @@ format: .venv/.dev ## Put the code into its format
 docs: .venv/.run ## Write the pages of docs/reference that come from the code again
 	$(BIN)/python -m bot.settings
 	$(BIN)/python -m tools.reference
+	$(BIN)/python -m bot.command_reference
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" $(UPGRADE)

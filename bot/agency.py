@@ -23,6 +23,10 @@ from bot.operators import Operators
 from bot.pages import Pages
 from bot.privacy.assembly import assemble_privacy
 from bot.questions import PREFIX
+from bot.reactions.answers import Answers
+from bot.reactions.defining import Defining
+from bot.reactions.shortcuts import Shortcuts
+from bot.reactions.worker import ReactionWorker
 from bot.remembering.workers import caps_of
 from bot.responses import Responses
 from bot.rest import Reads, Rest
@@ -36,7 +40,7 @@ from bot.usage import USAGE, Usage
 from bot.why import WHY, WHY_HERE, Why
 from bot.writes import Writes
 from memory.database import Pool
-from memory.ids import TurnId
+from memory.ids import TurnId, UserId
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class Agency:
     commands: CommandSync
     moderation: Moderation
     eraser: Eraser
+    reactions: ReactionWorker
 
     def actions(self, turn: Turn, author_name: str) -> TurnActions:
         """What the tools of a turn may have done."""
@@ -91,7 +96,12 @@ def assemble(
     )
     governing = Governing(pool, reads, me, policy.owners)
     pages = Pages(interactions)
-    offer_memories(interactions, pages, pool, governing, caps_of(settings))
+    eyes, changing = offer_memories(interactions, pages, pool, governing, caps_of(settings))
+    answers = Answers(pool, writes, effects, why, eyes, changing)
+    answers.register(interactions)
+    Defining(pool, governing, UserId(me.user_id)).register(interactions)
+    shortcuts = Shortcuts(pool, writes, governing, caps_of(settings))
+    reactions = ReactionWorker(pool, answers, shortcuts, UserId(me.user_id), poll_s=settings.poll_s)
     Operators(pool, pages, policy.owners, caps_of(settings)).register(interactions)
     interactions.on_command(NEW, Fresh(pool).asked)
     interactions.on_command(USAGE, Usage(pool, governing, guild_settings).asked)
@@ -100,4 +110,4 @@ def assemble(
     SettingsCard(pool, guild_settings, governing).open(interactions)
     eraser = assemble_privacy(settings, pool, redis, interactions, guild_settings, governing, me, cancel=cancel)
     commands = CommandSync(pool, writes, me.application_id, interactions.bodies())
-    return Agency(judgement, asking, interactions, commands, moderation, eraser)
+    return Agency(judgement, asking, interactions, commands, moderation, eraser, reactions)

@@ -421,6 +421,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "cards": parts.agency.asking.run,
         "commands": parts.agency.commands.run,
         "erasure": parts.agency.eraser.run,
+        "reactions": parts.agency.reactions.run,
         "timers": parts.agency.moderation.timers.run,
         "gateway": lambda: parts.gateway.serve(
             parts.ingress.accept,

@@ -9,6 +9,7 @@ from bot.memories.declarations import MEMORY_COMMANDS
 from bot.moderation.slash import MODERATION
 from bot.operators import OPERATOR_COMMANDS
 from bot.privacy.slash import PRIVACY_COMMANDS
+from bot.reactions.defining import REACTION_COMMANDS
 from bot.settings_card import SETTINGS_COMMANDS
 from bot.stopping import STOP
 from bot.usage import USAGE
@@ -20,6 +21,7 @@ COMMANDS: Final[tuple[Declaration, ...]] = (
     *OPERATOR_COMMANDS,
     *PRIVACY_COMMANDS,
     *SETTINGS_COMMANDS,
+    *REACTION_COMMANDS,
     HELP,
     NEW,
     STOP,

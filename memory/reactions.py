@@ -36,6 +36,26 @@ WHERE space_id = $1 AND message_id = $2 AND ($3::bigint IS NULL OR user_id = $3)
 RETURNING true
 """
 
+# The routes of reactions, in their order: on an answer of ours, for a role, a shortcut of the guild. What one of them
+# claims is its task, in the transaction that journals the reaction; what none claims is state and nothing else.
+CLAIM_REACTIONS_SQL: Final = """
+INSERT INTO reaction_tasks (space_id, place_id, message_id, user_id, emoji, claim)
+SELECT r.space_id, coalesce(r.place_id, g.place_id, 0), r.message_id, r.user_id, r.emoji,
+       CASE WHEN o.ours THEN 'own' WHEN g.role_id IS NOT NULL THEN 'role' ELSE 'shortcut' END
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
+  AS r (space_id, message_id, user_id, emoji, place_id)
+CROSS JOIN LATERAL (
+    SELECT r.place_id IS NOT NULL AND r.emoji = ANY($6::text[]) AND (
+        SELECT m.author_kind = 'self' FROM chat_messages m
+        WHERE m.space_id = r.space_id AND m.message_id = r.message_id) IS TRUE AS ours) AS o
+LEFT JOIN reaction_roles g ON g.space_id = r.space_id AND g.message_id = r.message_id AND g.emoji = r.emoji
+LEFT JOIN reaction_shortcuts s ON s.space_id = r.space_id AND s.emoji = r.emoji AND r.place_id IS NOT NULL
+WHERE o.ours OR g.role_id IS NOT NULL OR s.deed IS NOT NULL
+"""
+
+OWN_MARKS: Final = ("🗑", "🗑️", "❓", "❔", "❌", "✖️")
+"""Emoji that mean something on an answer of ours."""
+
 _Reaction = tuple[int, int, int, str]
 
 
@@ -78,4 +98,15 @@ async def _apply_apart(conn: Db, events: Mapping[_Reaction, Incoming]) -> set[in
         changed |= {tuple(row) for row in await conn.fetch(ADD_REACTIONS_SQL, *map(list, zip(*added, strict=True)))}
     if taken:
         changed |= {tuple(row) for row in await conn.fetch(TAKE_REACTIONS_SQL, *map(list, zip(*taken, strict=True)))}
+    await _claim(conn, {key: event for key, event in events.items() if key in changed})
     return {id(event) for key, event in events.items() if key not in changed}
+
+
+async def _claim(conn: Db, events: Mapping[_Reaction, Incoming]) -> None:
+    """Let the routes claim reactions that are news."""
+    rows = [
+        (*key, event.change.place_id if isinstance(event.change, ReactionAdded) else None)
+        for key, event in sorted(events.items())
+    ]
+    if rows:
+        await conn.execute(CLAIM_REACTIONS_SQL, *map(list, zip(*rows, strict=True)), list(OWN_MARKS))

@@ -25,6 +25,8 @@ GERMAN: Final[Mapping[str, str]] = {
     "new": "Beginne hier ein neues Gespräch; woran ich mich erinnere, bleibt.",
     "usage": "Was du heute und diese Woche von meinem Sprachmodell gebraucht hast, und was übrig ist.",
     "why": "Warum ich so geantwortet habe: woraus es gemacht ist, und was getan wurde.",
+    "reactions": "Was Reaktionen hier tun.",
+    "reactions show": "Zeige, was Reaktionen hier tun.",
     "stop": "Beende, woran ich hier für dich arbeite; dazu wird nichts mehr gesagt oder getan.",
 }
 

@@ -1,11 +1,13 @@
 """Declared commands: what Discord is told of them fits its rules, and what comes is read in its type, strictly."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.catalogue import COMMANDS
+from bot.command_reference import PAGE, reference
 from bot.commands.declaration import Family, Menu, Slash, bodies
 from bot.commands.options import Option, flag, given, number, person, text, whole
 from bot.commands.words import LOCALES
@@ -26,6 +28,13 @@ def test_discord_takes_every_command() -> None:
         form = Form(body)
         read_command(form, None)
         form.done()
+
+
+def test_the_page_about_commands_names_them_all() -> None:
+    """docs/reference/commands.md comes from the declarations: `make docs` writes it."""
+    written = reference()
+    assert [each.path for each in COMMANDS if each.shown not in written and f"| {each.path} |" not in written] == []
+    assert (Path(__file__).parents[2] / PAGE).exists()
 
 
 def test_families_and_groups_become_one_command() -> None:

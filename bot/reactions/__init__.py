@@ -1,0 +1,1 @@
+"""Reactions that do something, claimed by tables and carried out without any model."""
