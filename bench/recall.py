@@ -79,7 +79,7 @@ async def measure(ground: Ground, memories: int, size: Size) -> dict[str, float]
     """The figures of so many memories, by name without their number; times in milliseconds."""
     words = Words(memories)
     async with open_pool(ground.database_url) as pool:
-        model_id = await fill(pool, words, memories)
+        model_id = await fill(ground.database_url, words, memories)
         asked = await questions(pool, words, size.warm + size.asked, memories=memories)
         recalls, nearest = await _times(pool, asked, model_id, size.warm)
         progress(f"recall: {memories:,}: {percentile(recalls, 0.5):.1f} ms, index {percentile(nearest, 0.5):.1f} ms")

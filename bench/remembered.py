@@ -13,9 +13,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Final
 
+import asyncpg
+
 from bench.figures import progress
 from memory import embedding
-from memory.database import Borrowed, Connection, Pool
+from memory.database import Connection, Pool
 from memory.ids import PlaceId, SpaceId, UserId, time_snowflake
 from memory.scope import Scope
 
@@ -90,9 +92,11 @@ class Words:
         return tuple(said)
 
 
-async def fill(pool: Pool, words: Words, memories: int) -> int:
+async def fill(database_url: str, words: Words, memories: int) -> int:
     """Fill an empty database; gives the id of the embedding model. Its index is made, and everything is analysed."""
-    async with pool.acquire() as conn:
+    # A connection of its own: nothing here has a deadline.
+    conn = await asyncpg.connect(database_url)
+    try:
         adopted = await embedding.adopt(conn, MODEL, DIMENSIONS)
         await _lay_out(conn, words.random)
         await conn.execute("ALTER TABLE memory_items DISABLE TRIGGER USER")
@@ -108,8 +112,9 @@ async def fill(pool: Pool, words: Words, memories: int) -> int:
         progress("recall: the index of vectors is being made")
         await conn.execute("SET maintenance_work_mem = '2GB'")
         await embedding.make_index(conn, adopted)
-        await conn.execute("RESET maintenance_work_mem")
         await conn.execute("VACUUM (ANALYZE)")
+    finally:
+        await conn.close()
     return adopted.model_id
 
 
@@ -128,7 +133,7 @@ CREATE TABLE bench_parts (memory_id bigint, topic_id integer, one integer, other
 """
 
 
-async def _lay_out(conn: Borrowed | Connection, chance: random.Random) -> None:
+async def _lay_out(conn: Connection, chance: random.Random) -> None:
     await conn.execute(_LAY_OUT)
     for table, many, spread in (("bench_topics", TOPICS, 1.0), ("bench_noises", NOISES, 0.7)):
         parts = [
@@ -177,7 +182,7 @@ FROM memory_items i CROSS JOIN LATERAL memory_terms_of(i.content) AS t WHERE i.m
 """
 
 
-async def _write(conn: Borrowed | Connection, memories: Sequence[_Memory], model_id: int) -> None:
+async def _write(conn: Connection, memories: Sequence[_Memory], model_id: int) -> None:
     if not memories:
         return
     messages, items = list[tuple[object, ...]](), list[tuple[object, ...]]()
