@@ -34,9 +34,12 @@ MOST_TERMS: Final = 32
 MOST_POSTINGS: Final = 4_000
 """Postings that a question reads, the rarest terms first: a term of which there are more in the space finds nothing."""
 
-MOST_COUNTED: Final = 20_000
-EXACT_MOST: Final = 10_000
-"""Vectors of a space that are compared one by one: up to here that is quicker than the index, and never misses one."""
+MOST_COUNTED: Final = 8_000
+"""A space of more memories counts as one of so many: rarity hardly changes from here on."""
+
+EXACT_MOST: Final = 20_000
+"""Vectors that are compared one by one. Up to here that is quicker than the index, which looks at vectors of all spaces
+until it has enough of this one, and it never misses any (make bench-recall)."""
 
 MOST_SCANNED: Final = 40_000
 """How many vectors an iterative scan of the index looks at before it gives up."""
@@ -163,14 +166,15 @@ counted AS MATERIALIZED (
           AND (p.member_id IS NULL OR p.member_id = $3 OR p.member_id = ANY($5::bigint[]))
     ) AS p
     WHERE a.df > 0 AND a.before < {MOST_POSTINGS}
+), sizes AS MATERIALIZED (
+    SELECT greatest(avg(size), 1)::float8 AS mean_size FROM posted
 ), hits AS MATERIALIZED (
     -- BM25 with its usual k1 = 1.2, b = 0.75
     SELECT memory_id,
            sum(weight * times * 2.2::float8
                / (times + 1.2::float8 * (0.25::float8 + 0.75::float8 * size / mean_size))) AS words,
            sum(weight) / max(mass) AS terms
-    FROM posted CROSS JOIN (SELECT greatest(avg(size), 1)::float8 AS mean_size FROM posted) AS m
-    GROUP BY memory_id
+    FROM posted CROSS JOIN sizes GROUP BY memory_id
 ), by_words AS MATERIALIZED (
     SELECT h.memory_id FROM (SELECT memory_id, words FROM hits ORDER BY words DESC, memory_id OFFSET 0) AS h
     WHERE (SELECT true FROM live_memories l WHERE l.memory_id = h.memory_id AND {_SEEN_LIVE})
@@ -195,6 +199,16 @@ scanned AS MATERIALIZED (
     WHERE (SELECT true FROM live_memories l WHERE l.memory_id = s.memory_id AND l.version = s.version AND {_SEEN_LIVE})
     LIMIT $16
 )"""
+
+# The same for a place that shows little of a large space: only the vectors of what may show are compared.
+_FEW = f"""
+scanned AS MATERIALIZED (
+    SELECT v.memory_id, v.version, v.distance
+    FROM memory_items i CROSS JOIN LATERAL (
+        SELECT v.memory_id, v.version, v.embedding <=> $15::halfvec AS distance FROM memory_vectors v
+        WHERE v.memory_id = i.memory_id AND v.model_id = $14 AND v.version = i.version OFFSET 0) AS v
+    WHERE i.space_id = $1 AND i.place_id IN (SELECT place_id FROM shown_places) AND i.state = 'active'
+), {_EXACT.split("), ", 1)[1]}"""
 
 _INDEXED = f"""
 by_vector AS MATERIALIZED (
@@ -241,7 +255,8 @@ SELECT l.memory_id, l.version, l.scope, l.owner_id, l.place_id, l.kind, l.key, l
        coalesce(e.before_ids, '{{}}') AS before_ids, coalesce(e.after_ids, '{{}}') AS after_ids,
        e.memory_id IS NOT NULL AS found
 FROM together t
-JOIN live_memories l ON l.memory_id = t.memory_id AND {_SEEN_LIVE}
+-- From each candidate to its row: the other way leads through everything that was ever said in these places.
+CROSS JOIN LATERAL (SELECT * FROM live_memories l WHERE l.memory_id = t.memory_id AND {_SEEN_LIVE} OFFSET 0) AS l
 LEFT JOIN hits h ON h.memory_id = t.memory_id
 LEFT JOIN edges e ON e.memory_id = t.memory_id
 LEFT JOIN memory_uses u ON u.memory_id = t.memory_id
@@ -264,6 +279,10 @@ BY_WORDS_SQL: Final = f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {_POOL.format(
 BY_SCAN_SQL: Final = f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {_EXACT}, {_POOL_WITH_VECTORS}, {_TAIL_WITH_VECTORS}"
 
 
+# Candidates by words, and by all vectors of what may show.
+BY_SHOWN_SQL: Final = f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {_FEW}, {_POOL_WITH_VECTORS}, {_TAIL_WITH_VECTORS}"
+
+
 def by_index_sql(model_id: int, dimensions: int) -> str:
     """Candidates by words, and by the vectors that this model's index leads to."""
     vectors = _INDEXED.replace("MODEL", str(int(model_id))).replace("SIZE", str(int(dimensions)))
@@ -275,14 +294,16 @@ class Around:
     """What a space is like for a recall: whom its memories call by a word of the question, and its vectors of a model.
 
     `members` and `names`: authors of memories that may show here, and the words of the question that name them.
-    `model_id` is None where no memory was ever embedded with it. `vectors` counts no further than where the index is
-    the better way; `indexed`: the model's index is whole. `embedded`: there is a vector of a memory or an episode.
+    `model_id` is None where no memory was ever embedded with it. `vectors` of the space, and where it has too many the
+    memories `shown` here, are counted no further than where the index is the better way; `indexed`: the index is
+    whole. `embedded`: there is a vector of a memory or an episode.
     """
 
     members: tuple[UserId, ...]
     names: tuple[str, ...]
     model_id: int | None
     vectors: int
+    shown: int
     indexed: bool
     embedded: bool
 
@@ -304,13 +325,16 @@ WITH {SHOWN_PLACES}, called AS (
 SELECT EXISTS (SELECT FROM memory_vectors v WHERE v.space_id = $1 AND v.model_id = m.model_id)
        OR EXISTS (SELECT FROM memory_episodes e WHERE e.space_id = $1 AND e.model_id = m.model_id) AS embedded,
        ARRAY(SELECT DISTINCT author_id FROM called ORDER BY author_id) AS members,
-       ARRAY(SELECT DISTINCT word FROM called ORDER BY word) AS names, m.model_id,
-       (SELECT count(*) FROM (
-            SELECT FROM memory_vectors v WHERE v.space_id = $1 AND v.model_id = m.model_id LIMIT $6) AS c) AS vectors,
+       ARRAY(SELECT DISTINCT word FROM called ORDER BY word) AS names, m.model_id, n.vectors,
+       CASE WHEN n.vectors < $6 THEN n.vectors ELSE (SELECT count(*) FROM (
+            SELECT FROM memory_items i WHERE i.space_id = $1 AND i.state = 'active'
+                AND i.place_id IN (SELECT place_id FROM shown_places) LIMIT $6) AS c) END AS shown,
        coalesce((SELECT i.indisvalid FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
                  WHERE c.relname = 'memory_vectors_hnsw_' || m.model_id
                    AND c.relnamespace = current_schema()::regnamespace), false) AS indexed
 FROM (SELECT) AS one LEFT JOIN embedding_models m ON m.name = $4 AND m.dimensions = $5
+CROSS JOIN LATERAL (SELECT count(*) AS vectors FROM (
+    SELECT FROM memory_vectors v WHERE v.space_id = $1 AND v.model_id = m.model_id LIMIT $6) AS c) AS n
 """
 
 
@@ -322,7 +346,9 @@ async def look_around(
     rows = await fetch_scoped(conn, AROUND_SQL, scope, list(words), name, dimensions, EXACT_MOST + 1)
     row = rows[0]
     members = tuple(map(UserId, row["members"]))
-    return Around(members, tuple(row["names"]), row["model_id"], row["vectors"], row["indexed"], row["embedded"])
+    return Around(
+        members, tuple(row["names"]), row["model_id"], row["vectors"], row["shown"], row["indexed"], row["embedded"]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +386,10 @@ async def find(conn: Borrowed | Connection, scope: Scope, looked: Looked, query:
     args += [query.model_id, query.vector, VECTOR_POOL]
     if around.vectors <= EXACT_MOST:
         return Pool(_read(await fetch_scoped(conn, BY_SCAN_SQL, scope, *args)), "off", "every vector was compared")
+    if around.shown <= EXACT_MOST:
+        return Pool(
+            _read(await fetch_scoped(conn, BY_SHOWN_SQL, scope, *args)), "off", "every vector here was compared"
+        )
     if not around.indexed:
         rows = await fetch_scoped(conn, BY_SCAN_SQL, scope, *args)
         return Pool(_read(rows), "unavailable", "the model has no index; every vector was compared")
