@@ -347,6 +347,9 @@ class Settings(BaseSettings):
     recall_low: Annotated[float, Field(ge=0, le=1)] | None = Field(
         default=None, description="The cosine below which a vector says nothing. Not set: as measured."
     )
+    recall_copy: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description="The cosine from which two memories say the same. Not set: 0.95, or as measured."
+    )
     recall_used: Annotated[float, Field(ge=0, le=1)] | None = Field(
         default=None, description="The cosine from which a memory counts as used. Not set: 0.6, or as measured."
     )

@@ -2,6 +2,7 @@
 
 MemoryFault
 ├── ScopeMissing      (developer) a statement that does not carry its scope
+├── ScopeUnknown      (developer) a write that says nowhere, or another place than it comes from
 ├── SchemaFault       (operator) the database is not what this version needs
 ├── MemoryRefused     (member, model) a write that memory does not take (I16)
 ├── RecallRefused     (member, model) a search that cannot be made as it stands
@@ -25,6 +26,10 @@ class ScopeMissing(MemoryFault):
     def __init__(self, statement: str, missing: Sequence[str]) -> None:
         super().__init__(f"statement lacks {' and '.join(missing)}: {statement.strip()[:120]!r}")
         self.missing = tuple(missing)
+
+
+class ScopeUnknown(MemoryFault):
+    """A memory was about to be written whose owner does not follow from where it was said (I6)."""
 
 
 class SchemaFault(MemoryFault):

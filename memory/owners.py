@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Final
 
 from memory.database import Db
-from memory.errors import MemoryRefused
+from memory.errors import MemoryRefused, ScopeUnknown
 from memory.ids import PlaceId, SpaceId, UserId
 from memory.kinds import MemoryScope
 
@@ -39,6 +39,13 @@ def owner_of(scope: MemoryScope, space_id: SpaceId, place_id: PlaceId, user_id: 
             return Owner(space_id, scope, place_id)
         case "guild":
             return Owner(space_id, scope, space_id)
+
+
+def require_owner(owner: Owner, place_id: PlaceId) -> None:
+    """Raises ScopeUnknown unless the owner is one that words said in `place_id` of its space can have (I6)."""
+    derived = {"user": owner.owner_id, "channel": place_id, "guild": owner.space_id}.get(owner.scope)
+    if derived != owner.owner_id or min(owner.space_id, place_id, owner.owner_id) <= 0:
+        raise ScopeUnknown(f"a memory of {owner.scope} {owner.owner_id} cannot come from place {place_id}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from memory.errors import MemoryRefused
 from memory.ids import MessageId, PlaceId, UserId, snowflake_time
 from memory.keys import content_hash
 from memory.kinds import Kind, Source
-from memory.owners import Caps, Owner, admit
+from memory.owners import Caps, Owner, admit, require_owner
 
 DOUBT_LEFT: Final = 0.7
 """How much of the doubt about a value is left by each further message that says the same."""
@@ -178,7 +178,9 @@ async def store(conn: Db, value: Value, caps: Caps) -> Stored:
     """Bring in one value. The owner's lock is held, and the words and the key were checked.
 
     Raises MemoryRefused: cap_reached, rate_limited; of what was extracted also forgotten, outdated and told_by_hand.
+    Raises ScopeUnknown where the owner does not follow from the place.
     """
+    require_owner(value.owner, value.place_id)
     digest = content_hash(value.content)
     found = await conn.fetch(
         FIND_VALUE_SQL,

@@ -110,6 +110,7 @@ def _floors(settings: Settings, embedder: Embedder | None) -> Floors:
         floors,
         alone=floors.alone if settings.recall_alone is None else settings.recall_alone,
         low=floors.low if settings.recall_low is None else settings.recall_low,
+        copy=floors.copy if settings.recall_copy is None else settings.recall_copy,
         used=floors.used if settings.recall_used is None else settings.recall_used,
     )
 
