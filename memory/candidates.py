@@ -26,8 +26,8 @@ from memory.kinds import Kind, MemoryScope
 from memory.places import SHOWN_PLACES
 from memory.scope import Scope, fetch_scoped
 
-WORD_POOL: Final = 60
-VECTOR_POOL: Final = 60
+WORD_POOL: Final = 40
+VECTOR_POOL: Final = 50
 WINDOW_POOL: Final = 30
 
 MOST_TERMS: Final = 32
