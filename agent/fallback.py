@@ -8,7 +8,7 @@ import structlog
 
 from agent.contracts import Message, ModelReply, ToolSpec
 from agent.errors import ModelFault, ModelRefused, ModelUnavailable
-from agent.ports import Clock, Model
+from agent.ports import Clock, Listener, SpeakingModel
 from agent.tokens import of_message, of_tools
 
 _OF_THE_ENDPOINT = frozenset({"unauthorized", "quota", "no_such_model"})
@@ -28,8 +28,8 @@ class Fallback:
 
     def __init__(
         self,
-        first: Model,
-        second: Model,
+        first: SpeakingModel,
+        second: SpeakingModel,
         *,
         share: float = 0.6,
         rest_s: float = 30.0,
@@ -44,13 +44,20 @@ class Fallback:
         self._clock = clock
         self._rests_until = float("-inf")
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, within_s: float) -> ModelReply:
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        within_s: float,
+        listener: Listener | None = None,
+    ) -> ModelReply:
         """The first one's reply or, where it cannot be had, the second one's. Raises the last one's fault."""
         ends = self._clock() + within_s
         rested = self._clock() < self._rests_until
         if not rested:
             try:
-                return await self._first.complete(messages, tools, within_s=within_s * self._share)
+                return await self._first.complete(messages, tools, within_s=within_s * self._share, listener=listener)
             except ModelFault as fault:
                 if not _is_outage(fault):
                     raise
@@ -58,13 +65,17 @@ class Fallback:
                 _log.warning("model_fell_back", code=fault.code, error=fault.message)
         try:
             self._require_room(messages, tools)
-            reply = await self._second.complete(messages, tools, within_s=max(ends - self._clock(), 0.001))
+            reply = await self._second.complete(
+                messages, tools, within_s=max(ends - self._clock(), 0.001), listener=listener
+            )
         except ModelFault as fault:
             if not rested or not _is_outage(fault):
                 raise
             # The one that rests may be there again, and is all there is now.
             self._rests_until = float("-inf")
-            return await self._first.complete(messages, tools, within_s=max(ends - self._clock(), 0.001))
+            return await self._first.complete(
+                messages, tools, within_s=max(ends - self._clock(), 0.001), listener=listener
+            )
         return replace(reply, fallback=True)
 
     def _require_room(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:

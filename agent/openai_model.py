@@ -24,6 +24,7 @@ from openai import AsyncOpenAI, AsyncStream
 from agent.contracts import Message, ModelReply, ToolSpec
 from agent.errors import ModelFault, ModelRefused, ModelUnavailable
 from agent.openai_wire import Assembly, BadReply, CutReply, read_completion, write_message, write_tool
+from agent.ports import Listener
 from agent.spoken_calls import recognised
 
 _NO_KEY = "no-key"  # the library insists on one; local servers ask for none
@@ -84,8 +85,10 @@ class OpenAIModel:
         *,
         within_s: float,
         form: Mapping[str, Any] | None = None,
+        listener: Listener | None = None,
     ) -> ModelReply:
         """One reply within `within_s` seconds, retries and their pauses included. `form`: the API's response_format.
+        A `listener` has the reply streamed.
 
         Raises ModelUnavailable (code timeout once the time is up) or ModelRefused.
         """
@@ -97,17 +100,19 @@ class OpenAIModel:
         began = time.monotonic()
         try:
             async with asyncio.timeout(within_s):
-                reply, first = await self._try(body, began + within_s)
+                reply, first = await self._try(body, began + within_s, listener)
         except TimeoutError:
             raise ModelUnavailable("timeout", f"the model did not reply within {within_s:.0f} s") from None
         timed = replace(reply, first_s=first - began, took_s=time.monotonic() - began)
         return recognised(timed, [each.name for each in tools])
 
-    async def _try(self, body: dict[str, Any], ends: float) -> tuple[ModelReply, float]:
+    async def _try(self, body: dict[str, Any], ends: float, listener: Listener | None) -> tuple[ModelReply, float]:
         """The reply, and when its first token came."""
         for attempt in range(1, self._tries + 1):
             try:
-                return await (self._streamed(body) if self._stream else self._plain(body))
+                if self._stream or listener is not None:
+                    return await self._streamed(body, listener)
+                return await self._plain(body)
             except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, ValueError) as raised:
                 fault = self._fault(raised)
                 pause_s = _pause_s(raised, attempt)
@@ -121,16 +126,21 @@ class OpenAIModel:
         answer = await self._client.post("/chat/completions", body=body, cast_to=object)
         return read_completion(answer, self.model), time.monotonic()
 
-    async def _streamed(self, body: dict[str, Any]) -> tuple[ModelReply, float]:
+    async def _streamed(self, body: dict[str, Any], listener: Listener | None) -> tuple[ModelReply, float]:
         asked = body | {"stream": True, "stream_options": {"include_usage": True}}
         assembly = Assembly()
         first: float | None = None
+        if listener is not None:
+            listener.begins()
         chunks = await self._client.post(
             "/chat/completions", body=asked, cast_to=object, stream=True, stream_cls=AsyncStream[object]
         )
         async with chunks:
             async for chunk in chunks:
+                said = len(assembly.text)
                 assembly.add(chunk)
+                if listener is not None and len(assembly.text) > said:
+                    listener.hears("".join(assembly.text[said:]))
                 if first is None and assembly.has_begun:
                     first = time.monotonic()
         return assembly.reply(self.model), first or time.monotonic()

@@ -18,6 +18,33 @@ class Model(Protocol):
         ...
 
 
+class Listener(Protocol):
+    """Hears a reply while it comes in. Called between other work: quick, and never raising."""
+
+    def begins(self) -> None:
+        """A reply begins; one that was heard in part before is void."""
+        ...
+
+    def hears(self, words: str) -> None:
+        """More of its text, as the model writes it: it may turn out to be a thought, or a call."""
+        ...
+
+
+class SpeakingModel(Model, Protocol):
+    """A model that can be listened to."""
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        within_s: float,
+        listener: Listener | None = None,
+    ) -> ModelReply:
+        """As of Model; `listener` hears the reply come in."""
+        ...
+
+
 class Toolbox(Protocol):
     """The tools of one turn. What they may do comes from the turn's trusted facts, never from arguments (I5, I6)."""
 

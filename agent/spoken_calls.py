@@ -18,7 +18,7 @@ _TAGGED = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 _FUNCTION = re.compile(r"<function=([\w.-]{1,64})>(.*?)</function>", re.DOTALL)
 _LISTED = re.compile(r"\[TOOL_CALLS\]\s*(\[.*\])", re.DOTALL)
 _FENCED = re.compile(r"```(?:json|tool_calls?|tool_code)?[ \t]*\n(.*?)\n?```", re.DOTALL)
-_OPENINGS = ("<tool_call>", "<function=", "[TOOL_CALLS]")
+OPENINGS = ("<tool_call>", "<function=", "[TOOL_CALLS]")
 _NAME = re.compile(r'"name"\s*:\s*"([\w.-]{1,64})"')
 _ARGUMENTS = ("arguments", "parameters")
 
@@ -29,7 +29,7 @@ def recognised(reply: ModelReply, offered: Collection[str]) -> ModelReply:
     if text is None or reply.message.calls:
         return reply
     calls = _calls(text.strip(), offered)
-    if not calls and reply.finish == "length" and text.strip().startswith(_OPENINGS):
+    if not calls and reply.finish == "length" and text.strip().startswith(OPENINGS):
         calls = [_malformed(text.strip())]
     if not calls:
         return reply

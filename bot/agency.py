@@ -9,6 +9,7 @@ from bot.actions import TurnActions
 from bot.addressing import Identity
 from bot.asking import Asking, CardSettings
 from bot.commands.sync import CommandSync
+from bot.drafting import PREFIX as DRAFT
 from bot.effects import Effects
 from bot.erasure.worker import Eraser
 from bot.fresh import NEW, Fresh
@@ -90,7 +91,9 @@ def assemble(
     why = Why(pool, reads, me, policy)
     interactions.on_command(WHY, why.asked)
     interactions.on_command(WHY_HERE, why.asked_in_words)
-    interactions.on_command(STOP, Stopping(pool, cancel).asked)
+    stopping = Stopping(pool, cancel)
+    interactions.on_command(STOP, stopping.asked)
+    interactions.on_press(DRAFT, stopping.pressed)
     moderation = assemble_moderation(
         pool, reads, writes, effects, asking, interactions, guild_settings, me, poll_s=settings.poll_s
     )

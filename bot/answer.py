@@ -13,7 +13,7 @@ from agent.contracts import RunOutcome
 from agent.ending import abandon_run, finish_run
 from agent.limits import Limits
 from agent.loop import run
-from agent.ports import Model
+from agent.ports import Model, SpeakingModel
 from agent.prices import Prices
 from agent.store import Fence, PgRunStore, StoredRun, begin_run
 from agent.tokens import Gauge
@@ -24,11 +24,13 @@ from bot.allowance import Forbidden, budget_of, forbidden
 from bot.composing import FAILURES, shape_of, worded
 from bot.crash import crash_point
 from bot.delivery import Delivery
+from bot.drafts import Draft, Drafts
 from bot.events import Dispatch
 from bot.guild_settings import GuildSettingsDoor
 from bot.logs import bind
 from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
+from bot.progress import Progress
 from bot.prompt import ASKED, render
 from bot.seeing.eyes import NOTHING, Eyes
 from bot.seeing.pictures import Picture
@@ -63,11 +65,12 @@ _CITED: Final = re.compile(r"\b(memory|episode) (\d{1,18})\b", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class Budgets:
     """What one run may use. `context_tokens` and `messages` bound the working set; `stopped`: no run may begin at
-    all."""
+    all. After `progress_s` seconds (0: never) the place sees that it is worked on."""
 
     limits: Limits
     context_tokens: int
     messages: int
+    progress_s: float = 0.0
     stopped: bool = False
     prices: Prices | None = None
     vision_model: str = ""
@@ -79,7 +82,7 @@ class Answerer:
     def __init__(
         self,
         pool: Pool,
-        models: Mapping[str, Model],
+        models: Mapping[str, SpeakingModel],
         settings: GuildSettingsDoor,
         writes: Writes,
         me: Identity,
@@ -88,6 +91,7 @@ class Answerer:
         ai_events: AiEvents,
         recall: Recall,
         eyes: Eyes,
+        drafts: Drafts,
         accept: Callable[[Dispatch], Awaitable[object] | None] | None = None,
     ) -> None:
         """`accept` is the door of the journal's writer, in a process that has one."""
@@ -104,14 +108,17 @@ class Answerer:
         self._outlook = outlook
         self._surroundings = Surroundings(pool, outlook.reads, me)
         self._registry = Registry()
-        self._delivery = Delivery(pool, writes, me, accept)
+        self._drafts = drafts
+        self._delivery = Delivery(pool, writes, me, drafts, accept)
 
     async def serve(self, turn: Turn) -> None:
         """Bring the turn to its end, from wherever an earlier attempt left it."""
         if turn.state in ("composed", "delivering"):
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 committed = await turns.composed_parts(conn, turn)
-            await self._delivery.deliver(turn, committed)
+            begun = bool(committed) and committed[0].receipt.state == "applied"
+            draft = None if begun else await self._drafts.left_by(turn)
+            await self._delivery.deliver(turn, committed, draft)
         elif turn.unwanted:
             await self.cancelled(turn)
         elif turn.overdue:
@@ -129,6 +136,7 @@ class Answerer:
             reason = await turns.cancel_reason(conn, turn)
             await turns.end(conn, turn, "cancelled", reason=reason)
             await abandon_run(conn, turn.turn_id, state="cancelled", reason=reason)
+        await self._drafts.clear(turn)
 
     async def _expire(self, turn: Turn) -> None:
         """Mark a message that came too long ago to be answered with one reaction, and end its turn and run."""
@@ -149,21 +157,27 @@ class Answerer:
             log.warning("turn.forbidden", why=why)
             await self._tell(turn, FAILURES[why], why)
             return
-        async with self._typing(turn):
-            if recent.trigger is None:
-                # Deleted between the claim and now.
-                await self.cancelled(turn)
-                return
-            outcome, run_id = await self._think(turn, recent, recent.trigger)
-            names = names_of([*recent.lines, recent.trigger])
+        if recent.trigger is None:
+            # Deleted between the claim and now.
+            await self.cancelled(turn)
+            return
+        settings = await self._settings.of(turn.space_id, turn.place_id)
+        names = names_of([*recent.lines, recent.trigger])
+        progress = Progress(self._drafts, turn, self._budgets.progress_s, settings.streaming, names)
+        async with self._shown(turn, progress, settings.ack_reaction):
+            outcome, run_id = await self._think(turn, recent, recent.trigger, progress)
             told, composed = await self._compose(turn, outcome, run_id, names)
-        await self._deliver(turn, composed, told)
+            draft = await progress.finish()
+            if draft is None and (progress.is_open or turn.attempts > 1):
+                draft = await self._drafts.left_by(turn)
+        await self._deliver(turn, composed, told, draft)
 
     async def _speak_up(self, turn: Turn, recent: WorkingSet, *, quiet: bool) -> None:
         """Say something unasked, or nothing: no typing, no error, no trace of a thought that led to nothing."""
         outcome, run_id, said = None, 0, None
         if recent.trigger is not None and not quiet:
-            outcome, run_id = await self._think(turn, recent, recent.trigger)
+            unseen = Progress(self._drafts, turn, 0.0)
+            outcome, run_id = await self._think(turn, recent, recent.trigger, unseen)
             said = spoken(outcome.text) if outcome.kind == "answered" else None
         if recent.trigger is not None and outcome is not None and said is not None:
             heard = replace(outcome, text=said, reason="answered")
@@ -191,7 +205,7 @@ class Answerer:
             most_tokens=self._budgets.context_tokens,
         )
 
-    async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line) -> tuple[RunOutcome, int]:
+    async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line, progress: Progress) -> tuple[RunOutcome, int]:
         settings = await self._settings.of(turn.space_id, turn.place_id)
         model_name = settings.model
         async with asyncio.TaskGroup() as group:
@@ -213,8 +227,10 @@ class Answerer:
                 conn, space_id=turn.space_id, turn_id=turn.turn_id, model=model_name, prompt=prompt
             )
         with bind(run_id=stored.run_id):
+            model = self._metered(turn, RunId(stored.run_id), model_name, progress)
             async with self._noting(beside.recalled, RunId(stored.run_id)):
-                outcome = await self._run(turn, await self._context(turn, trigger), stored, model_name, looked.pictures)
+                context = await self._context(turn, trigger)
+                outcome = await self._run(turn, context, stored, model, looked.pictures, progress)
         crash_point("after_reply")
         log.info(
             "run.ended",
@@ -258,12 +274,17 @@ class Answerer:
         )
 
     async def _run(
-        self, turn: Turn, context: TurnContext, stored: StoredRun, model_name: str, pictures: Sequence[Picture]
+        self,
+        turn: Turn,
+        context: TurnContext,
+        stored: StoredRun,
+        model: Model,
+        pictures: Sequence[Picture],
+        progress: Progress,
     ) -> RunOutcome:
         """Pictures, and what nobody asked for, are for one reply without tools."""
         single = turn.reason == "ambient" or bool(pictures)
-        model: Model = self._metered(turn, RunId(stored.run_id), model_name)
-        toolbox = MeteredToolbox(self._registry.for_turn(context))
+        toolbox = MeteredToolbox(self._registry.for_turn(context), progress)
         worded = [spec.name for spec in toolbox.specs() if spec.audit == "words"]
         fence = Fence(turn.turn_id, turn.lease_no)
         return await run(
@@ -275,7 +296,7 @@ class Answerer:
             gauge=self._gauge,
         )
 
-    def _metered(self, turn: Turn, run_id: RunId, model_name: str) -> MeteredModel:
+    def _metered(self, turn: Turn, run_id: RunId, model_name: str, progress: Progress) -> MeteredModel:
         blank = AiEvent(
             turn.space_id,
             "ambient" if turn.reason == "ambient" else "answer",
@@ -286,7 +307,8 @@ class Answerer:
             member_id=turn.author_id,
             run_id=run_id,
         )
-        return MeteredModel(self._models[model_name], self._ai_events.note, blank, self._budgets.prices)
+        listener = progress if progress.streams else None
+        return MeteredModel(self._models[model_name], self._ai_events.note, blank, self._budgets.prices, listener)
 
     async def _compose(
         self, turn: Turn, outcome: RunOutcome, run_id: int, names: Mapping[int, str]
@@ -318,18 +340,33 @@ class Answerer:
             await abandon_run(conn, turn.turn_id, state="failed", reason=reason)
         await self._deliver(turn, composed, "error")
 
-    async def _deliver(self, turn: Turn, composed: tuple[Part, ...], outcome: Outcome) -> None:
-        await self._delivery.deliver(replace(turn, state="composed", outcome=outcome), composed)
+    async def _deliver(
+        self, turn: Turn, composed: tuple[Part, ...], outcome: Outcome, draft: Draft | None = None
+    ) -> None:
+        await self._delivery.deliver(replace(turn, state="composed", outcome=outcome), composed, draft)
 
     @contextlib.asynccontextmanager
-    async def _typing(self, turn: Turn) -> AsyncGenerator[None]:
-        """Typing while we work, stopped on every way out."""
-        task = asyncio.create_task(self._writes.keep_typing(turn.place_id, after_s=TYPING_AFTER_S))
+    async def _shown(self, turn: Turn, progress: Progress, reaction: str | None) -> AsyncGenerator[None]:
+        """Typing, and what shows how far we are, while we work; over on every way out."""
+        tasks = [asyncio.create_task(self._writes.keep_typing(turn.place_id, after_s=TYPING_AFTER_S))]
+        if progress.is_wanted:
+            tasks.append(asyncio.create_task(progress.run(), name="progress"))
+        if reaction is not None:
+            tasks.append(asyncio.create_task(self._acknowledge(turn, reaction), name="acknowledge"))
         try:
             yield
         finally:
-            task.cancel()
-            await asyncio.wait([task])
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def _acknowledge(self, turn: Turn, reaction: str) -> None:
+        """React to the message, so that its author knows that it was heard. Where it fails, the answer comes all the
+        same."""
+        try:
+            await self._delivery.react(turn, reaction)
+        except Exception as error:
+            log.warning("turn.not_acknowledged", turn_id=turn.turn_id, error=type(error).__name__)
 
 
 def _cited(outcome: RunOutcome, what: Literal["memory", "episode"]) -> list[int]:

@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from agent.fallback import Fallback
 from agent.limits import Limits
 from agent.openai_model import OpenAIModel
-from agent.ports import Model
+from agent.ports import SpeakingModel
 from agent.prices import Prices
 from bot.addressing import Identity
 from bot.ageing import Ageing
@@ -28,6 +28,7 @@ from bot.arrivals.rules import Company, Rules
 from bot.audiences import Audiences
 from bot.backfill import Backfill
 from bot.erasure.requests import Seal
+from bot.drafts import Drafts
 from bot.gateway import Gateway, point_at
 from bot.guild_settings import Ground, GuildSettingsDoor
 from bot.guilds import Guilds
@@ -105,7 +106,7 @@ class _Resources:
 
     pool: Pool
     redis: Redis
-    models: Mapping[str, Model]
+    models: Mapping[str, SpeakingModel]
     database_url: str
     ledger: Ledger
     backends: set[int]
@@ -143,7 +144,7 @@ def _vision(settings: Settings) -> tuple[str, ...]:
 
 
 @contextlib.asynccontextmanager
-async def _open_model(settings: Settings, name: str) -> AsyncGenerator[Model]:
+async def _open_model(settings: Settings, name: str) -> AsyncGenerator[SpeakingModel]:
     """The model of that name, with the one behind it that replies where it cannot be had."""
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
 
@@ -236,6 +237,7 @@ class _Parts:
     wakeups: Wakeups
     backfill: Backfill
     reconciliation: Reconciliation
+    drafts: Drafts
     audiences: Audiences
     ai_events: AiEvents
     guilds: Guilds
@@ -270,6 +272,7 @@ def _assemble(
         guild_settings,
         cancel=lambda turn_ids: worker.cancel(turn_ids),
     )
+    drafts = Drafts(pool, writes, every_s=settings.poll_s)
     outlook = Outlook(pool, Reads(rest), me, agency, open_research(settings, pool))
     answerer = Answerer(
         pool,
@@ -282,6 +285,7 @@ def _assemble(
         ai_events,
         remembering.recall,
         Eyes(Files(settings.discord_cdn_urls.split(","), writes.renewed), sees=bool(settings.vision_model)),
+        drafts,
         lambda dispatch: ingress.accept(dispatch),
     )
     worker = Worker(
@@ -342,6 +346,7 @@ def _assemble(
         wakeups,
         backfill,
         reconciliation,
+        drafts,
         audiences,
         ai_events,
         guilds,
@@ -383,6 +388,7 @@ def _budgets(settings: Settings) -> Budgets:
         limits,
         settings.context_tokens,
         settings.working_set_messages,
+        progress_s=settings.progress_s,
         stopped=settings.stopped,
         prices=_prices(settings),
         vision_model=settings.vision_model,
@@ -412,6 +418,7 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
         "wakeups": parts.wakeups.run,
         "backfill": parts.backfill.run,
         "reconciliation": parts.reconciliation.run,
+        "drafts": parts.drafts.run,
         "audiences": parts.audiences.run,
         "ai_events": parts.ai_events.run,
         "guilds": parts.guilds.run,

@@ -50,6 +50,13 @@ MODERATION_POINTS: Final = (
     "after_timer",
 )
 
+DRAFT_POINTS: Final = (
+    # One is about to be posted; it stands, and that is not recorded; it shows the answer, which is not recorded.
+    "after_draft_intended",
+    "after_draft_posted",
+    "after_turned",
+)
+
 MEMORY_POINTS: Final = (
     # Reading for memory: a place is claimed; changes are dealt with, before and after the commit; the model has
     # answered; values and checkpoint are written, before and after the commit.
@@ -79,7 +86,7 @@ def arm(spec: str | None) -> None:
     """
     global _wanted, _left
     name, _, count = (spec or "").partition(":")
-    if name and name not in POINTS + MODERATION_POINTS + MEMORY_POINTS:
+    if name and name not in POINTS + DRAFT_POINTS + MODERATION_POINTS + MEMORY_POINTS:
         raise ValueError(f"there is no crash point {name!r}")
     _wanted, _left = name or None, int(count or 1)
 

@@ -11,6 +11,7 @@ import structlog
 from bot import receipts, turns
 from bot.addressing import Identity
 from bot.crash import crash_point
+from bot.drafts import Draft, Drafts, close_draft
 from bot.errors import DeliveryDelayed, EventDropped, TurnLost
 from bot.events import Dispatch, read
 from bot.metrics import RECEIPTS
@@ -78,16 +79,18 @@ class Delivery:
         pool: Pool,
         writes: Writes,
         me: Identity,
+        drafts: Drafts,
         accept: Callable[[Dispatch], Awaitable[object] | None] | None = None,
     ) -> None:
         """`accept` is the door of the journal's writer, in a process that has one."""
+        self._drafts = drafts
         self._pool = pool
         self._accept = accept
         self._writes = writes
         self._me = me
 
-    async def deliver(self, turn: Turn, parts: Sequence[Part]) -> None:
-        """Send the parts that are not out yet, and end the turn.
+    async def deliver(self, turn: Turn, parts: Sequence[Part], draft: Draft | None = None) -> None:
+        """Send the parts that are not out yet, and end the turn. Where a draft stands, it becomes the first part.
 
         The turn ends as answered or failed_told, or, where Discord refuses (the place is gone, a permission is missing)
         or cannot be reached for half an hour, as cancelled with the reason. Raises DeliveryDelayed where Discord takes
@@ -101,10 +104,11 @@ class Delivery:
                 return
             if turn.attempts > MOST_ATTEMPTS and part.receipt.age_s > 2 * GIVE_UP_S:
                 # It fails each time, and not for Discord's sake: a place must not wait for it for ever.
-                outcome = Outcome("unknown", 0, None, "broken")
+                turned, outcome = None, Outcome("unknown", 0, None, "broken")
             else:
-                outcome = await self._send(turn, part)
-            ended = await self._record(turn, part, outcome, rest=parts[number + 1 :])
+                turned = await self._turn(turn, part, draft) if draft is not None and part.part == 0 else None
+                outcome = turned or await self._send(turn, part)
+            ended = await self._record(turn, part, outcome, parts[number + 1 :], was_draft=turned is not None)
             crash_point("after_settled")
             if ended:
                 return
@@ -176,10 +180,19 @@ class Delivery:
             raise DeliveryDelayed(outcome.failure or "unknown", after_s)
         return outcome
 
-    async def _record(self, turn: Turn, part: Part, outcome: Outcome, *, rest: Sequence[Part]) -> bool:
+    async def _turn(self, turn: Turn, part: Part, draft: Draft) -> Outcome | None:
+        """Make the draft the part. None where it cannot be: then it is gone, and the part is sent like any other."""
+        began = time.monotonic()
+        outcome = await self._drafts.turned(turn, draft, part.content, part.attached, within_s=STINT_S)
+        after_s = outcome.retry_after_s if outcome is not None else None
+        if after_s is not None and part.receipt.age_s + time.monotonic() - began + after_s < GIVE_UP_S:
+            raise DeliveryDelayed(outcome.failure if outcome is not None and outcome.failure else "unknown", after_s)
+        return outcome
+
+    async def _record(self, turn: Turn, part: Part, outcome: Outcome, rest: Sequence[Part], *, was_draft: bool) -> bool:
         """Settle the part's receipt, journal the message, and move the turn on; whether the turn has ended."""
         if outcome.state == "applied":
-            return await self._out(turn, part, outcome, is_last=not rest)
+            return await self._out(turn, part, outcome, is_last=not rest, was_draft=was_draft)
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await settle(
                 conn,
@@ -194,12 +207,12 @@ class Delivery:
         log.warning("turn.undeliverable", turn_id=turn.turn_id, place_id=turn.place_id, failure=outcome.failure)
         return True
 
-    async def _out(self, turn: Turn, part: Part, outcome: Outcome, *, is_last: bool) -> bool:
+    async def _out(self, turn: Turn, part: Part, outcome: Outcome, *, is_last: bool, was_draft: bool) -> bool:
         """A part is out. Raises TurnLost, with the part on record, where the turn is no longer ours."""
         # The message before its receipt: ingress takes them in this order when the gateway echoes the message, and the
         # other way round the two would deadlock. A crash in between leaves what an echo leaves.
         if outcome.message is not None:
-            await self._journal(turn, outcome.message)
+            await self._journal(turn, outcome.message, was_draft=was_draft)
         ended = "failed_told" if turn.outcome == "error" else "answered"
         state = ended if is_last else "delivering"
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
@@ -214,6 +227,8 @@ class Delivery:
                 turn.space_id,
                 outcome.failure,
             )
+            if was_draft:
+                await close_draft(conn, turn.turn_id)
             if seconds is not None and is_last:
                 await keep_episode(conn, turn.turn_id)
         RECEIPTS.labels("send_part", "applied").inc()
@@ -223,13 +238,15 @@ class Delivery:
             turns.note_end(ended, seconds)
         return is_last
 
-    async def _journal(self, turn: Turn, message: Mapping[str, Any]) -> None:
+    async def _journal(self, turn: Turn, message: Mapping[str, Any], *, was_draft: bool) -> None:
         """Journal what we said, by the writer that takes everything in; by ourselves where that one has no room."""
         # Its receipt is settled by what the response said, and needs no nonce.
         payload = {name: value for name, value in message.items() if name != "nonce"}
         if not await is_direct(self._pool, turn.scope):
             payload.setdefault("guild_id", str(turn.space_id))
-        dispatch = Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action")
+        # A draft's making is journalled already, without words: they come with the change that made it the answer.
+        kind = "MESSAGE_UPDATE" if was_draft else "MESSAGE_CREATE"
+        dispatch = Dispatch(kind, payload, "rest", 0, "action")
         acknowledged = self._accept(dispatch) if self._accept is not None else None
         if acknowledged is not None:
             with contextlib.suppress(EventDropped):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from bot.addressing import PERSONAL_TYPES, Identity, addressed
+from bot.drafting import is_draft
 from bot.errors import MalformedDispatch
 from bot.extras import extras
 from bot.guild_structure import structure
@@ -141,7 +142,7 @@ def _message_create(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming
         source=dispatch.source,
         payload=dump(_without_others(data)),
         # An answer that is still being thought about has no words yet; they come with an update.
-        change=None if _flags(data) & LOADING else seen,
+        change=None if _is_unfinished(data, me) else seen,
         addressed=addressed(data, me),
         nonce=text(str(data["nonce"])) if data.get("nonce") is not None and seen.author_kind == "self" else None,
     )
@@ -156,7 +157,7 @@ def _message_update(dispatch: Dispatch, data: Payload, me: Identity) -> Incoming
         return _for_one(dispatch, data, key)
     # Discord sends the whole message with an update; a partial one changes no words, nor does one that is no edit (a
     # link unfurled), unless the words were not known yet.
-    whole = "content" in data and "author" in data and not _flags(data) & LOADING
+    whole = "content" in data and "author" in data and not _is_unfinished(data, me)
     return Incoming(
         kind=dispatch.kind,
         key=key,
@@ -188,6 +189,14 @@ def _for_one(dispatch: Dispatch, data: Payload, key: str) -> Incoming:
         source=dispatch.source,
         payload=dump(_without_others(data)),
     )
+
+
+def _is_unfinished(data: Payload, me: Identity) -> bool:
+    """Whether the words are not said yet: an answer that is thought about, or a draft of ours that shows how far one
+    is."""
+    if _flags(data) & LOADING:
+        return True
+    return bool(data.get("components")) and snowflake(data["author"]["id"]) == me.user_id and is_draft(data)
 
 
 def _flags(data: Payload) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from agent.contracts import (
     Message,
@@ -18,7 +19,7 @@ from agent.contracts import (
     ValidCall,
 )
 from agent.errors import ModelFault
-from agent.ports import Model, RunStore, Toolbox
+from agent.ports import Listener, RunStore, SpeakingModel, Toolbox
 from agent.prices import Prices
 from bot.ai_events import AiEvent
 from bot.crash import crash_point
@@ -33,17 +34,18 @@ class MeteredModel:
     fallback.
     """
 
-    model: Model
+    model: SpeakingModel
     note: Callable[[AiEvent], None]
     blank: AiEvent
     prices: Prices | None = None
+    listener: Listener | None = None
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, within_s: float) -> ModelReply:
         """As the model's own."""
         began = time.monotonic()
         ended = replace(self.blank, messages=len(messages))
         try:
-            reply = await self.model.complete(messages, tools, within_s=within_s)
+            reply = await self.model.complete(messages, tools, within_s=within_s, listener=self.listener)
         except ModelFault as fault:
             self._count(replace(ended, status="failed", error_code=fault.code), began)
             raise
@@ -97,11 +99,21 @@ class MarkedStore:
         crash_point("after_calls_settled")
 
 
-class MeteredToolbox:
-    """A toolbox whose calls are counted by tool. Unknown names never reach a label: they are not invoked."""
+class Watch(Protocol):
+    """Sees which tools are at work."""
 
-    def __init__(self, toolbox: Toolbox) -> None:
+    def works(self, tool: str) -> None: ...
+
+    def rests(self, tool: str) -> None: ...
+
+
+class MeteredToolbox:
+    """A toolbox whose calls are counted by tool, and watched while they run. Unknown names never reach a label: they
+    are not invoked."""
+
+    def __init__(self, toolbox: Toolbox, watch: Watch) -> None:
         self._toolbox = toolbox
+        self._watch = watch
 
     def specs(self) -> Sequence[ToolSpec]:
         """As the toolbox's own."""
@@ -114,10 +126,12 @@ class MeteredToolbox:
     async def invoke(self, valid: ValidCall, planned: PlannedCall) -> ToolResult:
         """As the toolbox's own."""
         end, started = "failed", time.perf_counter()
+        self._watch.works(valid.spec.name)
         try:
             result = await self._toolbox.invoke(valid, planned)
             end = "done" if result.ok else "failed"
         finally:
+            self._watch.rests(valid.spec.name)
             TOOL_CALLS.labels(valid.spec.name, end).inc()
             TOOL_SECONDS.labels(valid.spec.name).observe(time.perf_counter() - started)
         return result

@@ -166,10 +166,12 @@ async def settle(
         RECEIPTS.labels(action, state).inc()
 
 
-# Which of these messages are already on record as the effect of some other receipt.
+# Which of these messages are already on record as the effect of some other receipt. A draft is not: it becomes the
+# answer, whose part has a receipt of its own.
 CLAIMED_MESSAGES_SQL: Final = """
 SELECT external_id FROM action_receipts
 WHERE space_id = $1 AND place_id = $2 AND state = 'applied' AND external_id = ANY($3::bigint[]) AND receipt_id <> $4
+  AND action <> 'show_draft'
 """
 
 

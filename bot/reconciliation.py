@@ -14,6 +14,7 @@ import orjson
 import structlog
 
 from bot.delivery import LINK_ANSWER_SQL
+from bot.drafting import button_id
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.receipts import Settled, claimed_messages, settle
 from bot.standing import UNKNOWN_MESSAGE, Sought, Standing
@@ -102,6 +103,7 @@ class Reconciliation:
             "delete_own_message": self._deletion,
             "pin_message": self._pin,
             "unpin_message": self._pin,
+            "show_draft": self._draft,
             **dict.fromkeys(SENT, self._sent),
         }
 
@@ -159,6 +161,14 @@ class Reconciliation:
         found = await self._standing.find(sought, claimed)
         return _NOT_APPLIED if found is None else _Finding("applied", int(found["id"]))
 
+    async def _draft(self, receipt: _Open) -> _Finding:
+        """A draft by its button, which names the turn; it is cleared away as soon as it is known."""
+        if receipt.turn_id is None:
+            return _NOT_APPLIED
+        sought = Sought(receipt.place_id, "", receipt.trigger_id, button=button_id(receipt.turn_id))
+        found = await self._standing.find(sought, _nobody)
+        return _NOT_APPLIED if found is None else _Finding("applied", int(found["id"]))
+
     async def _thread(self, receipt: _Open) -> _Finding:
         async def claimed(threads: list[int]) -> frozenset[int]:
             return await self._claimed(receipt, threads)
@@ -208,3 +218,8 @@ class Reconciliation:
     async def _claimed(self, receipt: _Open, ids: list[int]) -> frozenset[int]:
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             return await claimed_messages(conn, receipt.space_id, receipt.place_id, ids, but=receipt.receipt_id)
+
+
+async def _nobody(messages: list[int]) -> frozenset[int]:
+    del messages
+    return frozenset()

@@ -268,6 +268,10 @@ class Settings(BaseSettings):
         description="Seconds between looks for effects that nobody recorded, and of silence before one is looked up.",
     )
     poll_s: Seconds = Field(default=2.0, description="Seconds between looks for work that no notification announced.")
+    progress_s: Annotated[float, Field(ge=0, le=3_600)] = Field(
+        default=8.0,
+        description="Seconds after which a place is shown what is worked on, with a button to stop it; 0: never.",
+    )
     drain_s: Seconds = Field(default=10, description="Seconds that a stop gives to what is under way.")
 
     member_turns: Count = Field(default=10, description="Turns a member may start in one window.")

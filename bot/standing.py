@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, cast
 
 from discord.http import Route
 
+from bot.drafting import custom_ids
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.rest import Rest
 from memory.ids import MessageId, PlaceId, SpaceId
@@ -29,12 +30,14 @@ class Claimed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """A message of ours to look for. `since`: what it can only have been sent after."""
+    """A message of ours to look for. `since`: what it can only have been sent after. `button`: the custom_id of a
+    button that it has, by which it is known whatever it says."""
 
     place_id: PlaceId
     content: str
     since: MessageId
     reply_to: MessageId | None = None
+    button: str | None = None
 
 
 class Standing:
@@ -143,6 +146,8 @@ def as_messages(answer: object) -> list[Mapping[str, Any]]:
 
 def _reads(message: Mapping[str, Any], sought: Sought) -> bool:
     """Whether the message can be the one: its words, and in reply to no other message than that one."""
+    if sought.button is not None:
+        return sought.button in custom_ids(message)
     reference = cast("Mapping[str, Any]", message.get("message_reference") or {})
     return message.get("content") == sought.content and reference.get("message_id") in (
         None,

@@ -1,4 +1,4 @@
-"""The command /stop: a member ends what the bot works on for them, in the place where they say so, and nowhere else."""
+"""The command /stop, and the button on a draft: a member ends what the bot works on for them, and nobody else does."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -6,7 +6,8 @@ from typing import Final
 import structlog
 
 from bot.commands.declaration import Slash
-from bot.interactions import Command, Reply
+from bot.drafting import turn_of
+from bot.interactions import Command, Press, Reply
 from bot.stops import stop_turn
 from memory.database import BORROW_S, Pool
 from memory.ids import TurnId
@@ -25,8 +26,17 @@ ORDER BY turn_id DESC LIMIT $4
 """
 
 
+# Whose a turn of a place is, and whether it can still be stopped.
+ASKER_SQL: Final = """
+SELECT author_id FROM turns WHERE space_id = $1 AND place_id = $2 AND turn_id = $3
+"""
+
+_TOO_LATE: Final = "That is done already, so there is nothing to stop."
+_STOPPED: Final = "Stopped. What was done already stays done, and nothing more is said."
+
+
 class Stopping:
-    """Answers the command. `cancel` tells this process's worker."""
+    """Answers the command and the button. `cancel` tells this process's worker."""
 
     def __init__(self, pool: Pool, cancel: Callable[[Sequence[TurnId]], None]) -> None:
         self._pool = pool
@@ -44,6 +54,23 @@ class Stopping:
         if not stopped:
             await reply.say("I am not working on anything for you here.")
         elif len(stopped) == 1:
-            await reply.say("Stopped. What was done already stays done, and nothing more is said.")
+            await reply.say(_STOPPED)
         else:
             await reply.say(f"Stopped {len(stopped)} answers. What was done already stays done.")
+
+    async def pressed(self, press: Press, reply: Reply) -> None:
+        """Stop the turn whose button it is, for its asker."""
+        scope, turn_id = press.scope, turn_of(press.custom_id)
+        if turn_id is None:
+            await reply.say(_TOO_LATE)
+            return
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            asker = await conn.fetchval(ASKER_SQL, scope.space_id, scope.place_id, turn_id)
+            if asker is not None and asker != press.user_id:
+                await reply.say(f"Only <@{asker}> can stop this, since it was their message.")
+                return
+            end = await stop_turn(conn, scope.space_id, turn_id)
+        if end == "stopping":
+            self._cancel([turn_id])
+        log.info("turns.stopped", turns=int(end is not None), user_id=press.user_id)
+        await reply.say(_TOO_LATE if end is None else _STOPPED)

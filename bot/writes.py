@@ -45,7 +45,8 @@ ANNOUNCEMENT_THREAD: Final = 10
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """A message to send. `since`: the message after which it can only have been sent (the trigger). `attached`: the
-    text of a file that comes with it."""
+    text of a file that comes with it. `found_by`: the custom_id of a button that no other message has; its words may
+    have changed since."""
 
     place_id: PlaceId
     content: str
@@ -54,11 +55,12 @@ class Outgoing:
     ping: UserId | None = None
     components: Sequence[Component] = ()
     attached: str | None = None
+    found_by: str | None = None
 
     @property
     def sought(self) -> Sought:
         """As it would be found in its place."""
-        return Sought(self.place_id, self.content, self.since, self.reply_to)
+        return Sought(self.place_id, self.content, self.since, self.reply_to, self.found_by)
 
 
 @dataclass(frozen=True, slots=True)
