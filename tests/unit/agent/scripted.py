@@ -21,6 +21,7 @@ from agent.contracts import (
     Usage,
     ValidCall,
 )
+from agent.ports import Listener
 from agent.results import failure, success
 from tests.unit.agent.virtual_time import clock
 from tests.unit.agent.wire_rules import check_transcript
@@ -62,7 +63,14 @@ class ScriptedModel:
     asked: list[Asked] = field(default_factory=list["Asked"])
     replied: int = 0
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, within_s: float) -> ModelReply:
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        within_s: float,
+        listener: Listener | None = None,
+    ) -> ModelReply:
         check_transcript(messages)
         assert within_s > 0
         self.asked.append(Asked(list(messages), [each.name for each in tools], within_s, clock()))

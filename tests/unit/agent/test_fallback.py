@@ -9,6 +9,7 @@ import pytest
 from agent.contracts import Message, ModelReply, SystemMessage, ToolSpec
 from agent.errors import ModelFault, ModelRefused, ModelUnavailable
 from agent.fallback import Fallback
+from agent.ports import Listener
 from tests.unit.agent.scripted import ScriptedModel, say
 from tests.unit.agent.virtual_time import clock, run_virtually
 
@@ -59,7 +60,12 @@ def test_what_the_second_has_no_room_for_is_not_sent_to_it() -> None:
 def test_a_stalled_first_leaves_the_second_its_time() -> None:
     class Stalled(ScriptedModel):
         async def complete(
-            self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, within_s: float
+            self,
+            messages: Sequence[Message],
+            tools: Sequence[ToolSpec],
+            *,
+            within_s: float,
+            listener: Listener | None = None,
         ) -> ModelReply:
             await asyncio.sleep(within_s)
             raise ModelUnavailable("timeout", "too slow")
