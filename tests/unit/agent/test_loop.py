@@ -28,6 +28,7 @@ from agent.errors import LimitsBroken, ModelRefused, ModelUnavailable, StoreStal
 from agent.limits import Limits
 from agent.loop import run
 from agent.plan import OVER_THE_LIMIT, OVER_WRITES
+from agent.ports import Listener
 from agent.tokens import Gauge, of_message
 from agent.transcript import LAST_STEP, NUDGE, build
 from tests.unit.agent.scripted import READ, Asked, Behaviour, MemoryStore, ScriptedModel, Toolbox, calls, say
@@ -297,7 +298,12 @@ def test_the_models_own_timer_makes_no_difference() -> None:
 
     class Timed(ScriptedModel):
         async def complete(
-            self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, within_s: float
+            self,
+            messages: Sequence[Message],
+            tools: Sequence[ToolSpec],
+            *,
+            within_s: float,
+            listener: Listener | None = None,
         ) -> ModelReply:
             await asyncio.sleep(max(within_s - 0.01, 0))
             raise ModelUnavailable("timeout", "too slow")
