@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import aiohttp
 import asyncpg
@@ -33,6 +33,7 @@ from bot.gateway import Gateway, point_at
 from bot.guild_settings import Ground, GuildSettingsDoor
 from bot.guilds import Guilds
 from bot.health import Health
+from bot.identifying import IdentifyTurns
 from bot.ingress import Ingress
 from bot.limiter import Limiter, Rates
 from bot.notices import NOTICE, NOTICE_OF_LITTLE
@@ -65,12 +66,20 @@ REDIS_S: Final = 0.5
 SIGN_IN_EVERY_S: Final = 5.0
 
 
-async def run(settings: Settings, *, ready: asyncio.Event | None = None) -> None:
-    """Run Muninn until cancelled; then drain within `settings.drain_s` seconds.
+Role: TypeAlias = Literal["whole", "gateway", "worker"]
+"""What a process does: everything; or it hears, keeps and routes; or it answers and remembers, without a gateway."""
 
-    `ready` is set when the gateway's READY is journalled. Raises StartupFault where it cannot run, alone or in a group.
+
+async def run(settings: Settings, *, role: Role = "whole", ready: asyncio.Event | None = None) -> None:
+    """Run Muninn, or one part of it, until cancelled; then drain within `settings.drain_s` seconds.
+
+    `ready` is set when the gateway's READY is journalled, or a worker looks for work. Raises StartupFault where it
+    cannot run, alone or in a group.
     """
     readiness = Readiness()
+    if role == "gateway":
+        # Nobody answers here: vectors are the workers' to make.
+        settings = settings.model_copy(update={"embeddings": "off"})
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(_health(settings, readiness))
         endpoints = await stack.enter_async_context(open_services(settings))
@@ -82,7 +91,7 @@ async def run(settings: Settings, *, ready: asyncio.Event | None = None) -> None
         stack.callback(look.cancel)
         while True:
             # A gateway that lost its shard to another process is made anew, and stands by.
-            await _serve(settings, resources, readiness, ready)
+            await _serve(settings, role, resources, readiness, ready)
 
 
 @contextlib.asynccontextmanager
@@ -183,25 +192,32 @@ async def _look_around(settings: Settings, redis_url: str) -> None:
     await look_for_model(settings)
 
 
-async def _serve(settings: Settings, resources: _Resources, readiness: Readiness, ready: asyncio.Event | None) -> None:
-    """Sign in, wait for the shard, and serve it until cancelled or until another process has it."""
+async def _serve(
+    settings: Settings, role: Role, resources: _Resources, readiness: Readiness, ready: asyncio.Event | None
+) -> None:
+    """Sign in, wait for the shard, and serve it until cancelled or until another process has it. A worker has none, and
+    serves them all."""
     shard = (settings.shard_id, settings.shard_count)
     gateway = Gateway(shard=shard, message_content=settings.message_content)
     try:
         me = await _sign_in(gateway, settings.discord_token.get_secret_value())
         readiness.signed_in = True
         lock = ShardLock(resources.connect, me.application_id, settings.shard_id)
+        if settings.shard_count > 1:
+            turns = IdentifyTurns(Rest(gateway.http), resources.connect, me.application_id, settings.shard_id)
+            gateway.turn_to_identify = turns.wait
         try:
-            await lock.take()
+            if role != "worker":
+                await lock.take()
             readiness.holds_shard = True
             ai_events = AiEvents(resources.pool)
             idle = asyncio.Event()
             async with open_remembering(
                 settings, resources.pool, resources.connect, ai_events.note, idle=idle
             ) as remembering:
-                parts = _assemble(settings, resources, gateway, me, shard, ai_events, remembering, idle)
-                readiness.is_connected = lambda: gateway.connected and gateway.journalled.is_set()
-                life = asyncio.create_task(_live(parts, lock, ready), name="life")
+                parts = _assemble(settings, role, resources, gateway, me, shard, ai_events, remembering, idle)
+                readiness.is_connected = lambda: role == "worker" or (gateway.connected and gateway.journalled.is_set())
+                life = asyncio.create_task(_live(parts, role, lock, ready), name="life")
                 try:
                     await asyncio.shield(life)
                 except asyncio.CancelledError:
@@ -249,6 +265,7 @@ class _Parts:
 
 def _assemble(
     settings: Settings,
+    role: Role,
     resources: _Resources,
     gateway: Gateway,
     me: Identity,
@@ -286,7 +303,7 @@ def _assemble(
         remembering.recall,
         Eyes(Files(settings.discord_cdn_urls.split(","), writes.renewed), sees=bool(settings.vision_model)),
         drafts,
-        lambda dispatch: ingress.accept(dispatch),
+        None if role == "worker" else lambda dispatch: ingress.accept(dispatch),
     )
     worker = Worker(
         pool,
@@ -401,31 +418,14 @@ def _prices(settings: Settings) -> Prices | None:
     return Prices(settings.price_prompt, settings.price_completion)
 
 
-async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> None:
-    """Run every part, until the shard is lost or one part says that Muninn cannot run."""
-
-    async def announce() -> None:
-        await parts.gateway.journalled.wait()
-        log.info("muninn.ready", shard_id=parts.gateway.shard_id)
-        if ready is not None:
-            ready.set()
-
-    loops: dict[str, Any] = {
+def _loops(parts: _Parts, role: Role) -> dict[str, Any]:
+    """What runs in a process of that role, by name. What is claimed, by a lease or a row's lock, may run in several."""
+    hearing: dict[str, Any] = {
         "ingress": parts.ingress.run,
         "router": parts.router.run,
-        "claims": parts.worker.claim_forever,
-        "leases": parts.worker.keep_leases,
-        "wakeups": parts.wakeups.run,
         "backfill": parts.backfill.run,
-        "reconciliation": parts.reconciliation.run,
-        "drafts": parts.drafts.run,
         "audiences": parts.audiences.run,
-        "ai_events": parts.ai_events.run,
         "guilds": parts.guilds.run,
-        **parts.remembering.loops,
-        "ageing": parts.ageing.run,
-        "retention": parts.retention.run,
-        "cards": parts.agency.asking.run,
         "commands": parts.agency.commands.run,
         "erasure": parts.agency.eraser.run,
         "reactions": parts.agency.reactions.run,
@@ -437,9 +437,44 @@ async def _live(parts: _Parts, lock: ShardLock, ready: asyncio.Event | None) -> 
             parts.agency.interactions.accept,
         ),
     }
+    answering: dict[str, Any] = {
+        "claims": parts.worker.claim_forever,
+        "leases": parts.worker.keep_leases,
+        "reconciliation": parts.reconciliation.run,
+        "drafts": parts.drafts.run,
+        **parts.remembering.loops,
+        "ageing": parts.ageing.run,
+        "retention": parts.retention.run,
+    }
+    both: dict[str, Any] = {
+        "wakeups": parts.wakeups.run,
+        "ai_events": parts.ai_events.run,
+        "cards": parts.agency.asking.run,
+    }
+    match role:
+        case "whole":
+            return both | hearing | answering
+        case "gateway":
+            return both | hearing
+        case "worker":
+            return both | answering
+
+
+async def _live(parts: _Parts, role: Role, lock: ShardLock, ready: asyncio.Event | None) -> None:
+    """Run every part, until the shard is lost or one part says that Muninn cannot run."""
+
+    async def announce() -> None:
+        if role != "worker":
+            await parts.gateway.journalled.wait()
+        log.info("muninn.ready", role=role, shard_id=None if role == "worker" else parts.gateway.shard_id)
+        if ready is not None:
+            ready.set()
+
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(keep_running(name, loop), name=name) for name, loop in loops.items()]
+        tasks = [group.create_task(keep_running(name, loop), name=name) for name, loop in _loops(parts, role).items()]
         tasks.append(group.create_task(announce(), name="announce"))
+        if role == "worker":
+            await asyncio.Event().wait()
         await lock.keep()
         for task in tasks:
             task.cancel()

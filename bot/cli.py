@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, cast
 
 import typer
 
@@ -43,6 +43,41 @@ def run(
         from bot.app import run as serve
 
         _run_until_signalled(serve(settings), while_stdin_open=while_stdin_open)
+
+
+@app.command()
+def gateway(
+    while_stdin_open: Annotated[bool, typer.Option("--while-stdin-open", hidden=True)] = False,
+) -> None:
+    """Hear, keep and route one shard (MUNINN_SHARD_ID of MUNINN_SHARD_COUNT), and leave the answering to workers.
+
+    Needs a PostgreSQL that all processes share (MUNINN_DATABASE_URL). A second process for the same shard stands by.
+    """
+    _run_part("gateway", while_stdin_open=while_stdin_open)
+
+
+@app.command()
+def worker(
+    while_stdin_open: Annotated[bool, typer.Option("--while-stdin-open", hidden=True)] = False,
+) -> None:
+    """Answer and remember for all shards, without a gateway; any number of these may run.
+
+    Needs a PostgreSQL that all processes share (MUNINN_DATABASE_URL).
+    """
+    _run_part("worker", while_stdin_open=while_stdin_open)
+
+
+def _run_part(role: Literal["gateway", "worker"], *, while_stdin_open: bool) -> None:
+    with _faults_told():
+        from bot.settings import load, require_for_discord, require_shared_database
+
+        settings = load()
+        require_for_discord(settings)
+        require_shared_database(settings)
+        _set_up_logs(settings)
+        from bot.app import run as serve
+
+        _run_until_signalled(serve(settings, role=role), while_stdin_open=while_stdin_open)
 
 
 @app.command()

@@ -9,7 +9,7 @@ gives three seconds for a first answer.
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Literal, cast
 
 import aiohttp
@@ -117,6 +117,8 @@ class Gateway(discord.Client):
         self._on_membership: Membership | None = None
         self._on_interaction: Callable[[object], None] | None = None
         self._identified_at = -IDENTIFY_EVERY_S
+        # Waits until this shard may identify, where others do beside it.
+        self.turn_to_identify: Callable[[], Awaitable[None]] | None = None
         self._waiting: set[asyncio.Task[None]] = set()
         self._leaving = False
         # Whether the session lives.
@@ -200,6 +202,8 @@ class Gateway(discord.Client):
         wait_s = self._identified_at + IDENTIFY_EVERY_S - time.monotonic()
         if wait_s > 0:
             await asyncio.sleep(wait_s)
+        if self.turn_to_identify is not None:
+            await self.turn_to_identify()
         self._identified_at = time.monotonic()
 
     async def on_disconnect(self) -> None:

@@ -548,6 +548,15 @@ def require_for_discord(settings: Settings) -> None:
     model_window(settings)
 
 
+def require_shared_database(settings: Settings) -> None:
+    """Raises SettingsFault where several processes are to share what only one can have."""
+    if settings.database_url is None:
+        raise SettingsFault(
+            "MUNINN_DATABASE_URL is not set: gateways and workers are processes apart and share one PostgreSQL; "
+            "set it for all of them, or run everything in one process by `muninn run`."
+        )
+
+
 def model_window(settings: Settings) -> int:
     """Tokens that the model takes. Raises SettingsFault where nobody has said so: by a guess that is too high, servers
     cut off the beginning of a prompt without a word, and by one that is too low every run fails."""

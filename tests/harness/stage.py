@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 from pydantic import SecretStr
 
-from bot.app import run
+from bot.app import Role, run
 from bot.settings import Settings
 from sandbox.discord import Channel, Discord, Guild, Member
 from sandbox.model import Model
@@ -61,10 +61,10 @@ class Stage:
         return Settings(**{**fields, **overrides})
 
     @contextlib.asynccontextmanager
-    async def muninn(self, **overrides: Any) -> AsyncGenerator["Running"]:
-        """Muninn, connected and journalling; stopped as by SIGTERM when the block ends."""
+    async def muninn(self, *, role: Role = "whole", **overrides: Any) -> AsyncGenerator["Running"]:
+        """Muninn, or a part of it, connected and journalling; stopped as by SIGTERM when the block ends."""
         ready = asyncio.Event()
-        task = asyncio.create_task(run(self.settings(**overrides), ready=ready), name="muninn")
+        task = asyncio.create_task(run(self.settings(**overrides), role=role, ready=ready), name="muninn")
         waiting = asyncio.create_task(ready.wait())
         try:
             await asyncio.wait([task, waiting], timeout=START_S, return_when=asyncio.FIRST_COMPLETED)

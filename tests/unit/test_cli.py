@@ -39,7 +39,7 @@ def test_help_lists_the_commands(muninn: Muninn) -> None:
     """And each command explains itself."""
     shown = muninn("--help")
     assert shown.returncode == 0
-    for command in ("run", "sandbox", "migrate", "doctor", "health", "invite", "stop", "start"):
+    for command in ("run", "gateway", "worker", "sandbox", "migrate", "doctor", "health", "invite", "stop", "start"):
         assert command in shown.stdout
         own = muninn(command, "--help")
         assert own.returncode == 0
