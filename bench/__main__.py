@@ -6,8 +6,8 @@ import subprocess
 import sys
 from typing import Final
 
-NAMES: Final = ("journal", "loop", "roundtrip", "start", "writing", "recall", "locomo", "precision")
-NEED_DATA: Final = frozenset({"locomo", "precision"})
+NAMES: Final = ("journal", "loop", "roundtrip", "start", "writing", "gateway", "recall", "locomo", "precision")
+NEED_DATA: Final = frozenset({"gateway", "locomo", "precision"})
 """Of these, `DATA` has to name the folder of the benchmark's data."""
 
 
