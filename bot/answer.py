@@ -42,7 +42,7 @@ from bot.unasked import spoken
 from bot.writes import Writes
 from memory.assembly import assemble
 from memory.context import Line, WorkingSet, names_of, working_set
-from memory.database import BORROW_S, Pool
+from memory.database import BORROW_S, Borrowed, Pool
 from memory.ids import RunId
 from memory.places import is_direct
 from memory.recall import Recall, Recalled, note_references
@@ -60,6 +60,10 @@ MOST_ATTEMPTS: Final = 6
 EXPIRED_MARK: Final = "⌛"
 
 _CITED: Final = re.compile(r"\b(memory|episode) (\d{1,18})\b", re.IGNORECASE)
+
+
+# What kind of author a message has.
+ASKER_KIND_SQL: Final = "SELECT author_kind FROM chat_messages WHERE space_id = $1 AND message_id = $2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,10 @@ class Answerer:
             draft = await progress.finish()
             if draft is None and (progress.is_open or turn.attempts > 1):
                 draft = await self._drafts.left_by(turn)
-        await self._deliver(turn, composed, told, draft)
+        if composed:
+            await self._deliver(turn, composed, told, draft)
+        else:
+            await self._drafts.clear(turn)
 
     async def _speak_up(self, turn: Turn, recent: WorkingSet, *, quiet: bool) -> None:
         """Say something unasked, or nothing: no typing, no error, no trace of a thought that led to nothing."""
@@ -318,9 +325,11 @@ class Answerer:
         shape, reason = shape_of(outcome, text)
         told: Outcome = "answer" if outcome.kind == "answered" and reason != "empty_answer" else "error"
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            composed = await turns.compose(
-                conn, turn, shape.parts, outcome=told, reason=reason, attached=shape.attached
-            )
+            composed: tuple[Part, ...] = ()
+            if told == "answer" or not await _ended_untold(conn, turn, reason):
+                composed = await turns.compose(
+                    conn, turn, shape.parts, outcome=told, reason=reason, attached=shape.attached
+                )
             memories, episodes = (_cited(outcome, what) for what in ("memory", "episode"))
             await note_references(conn, turn.scope, RunId(run_id), memories, episodes)
             await finish_run(
@@ -336,9 +345,12 @@ class Answerer:
 
     async def _tell(self, turn: Turn, sentence: str, reason: str) -> None:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            composed = await turns.compose(conn, turn, (sentence,), outcome="error", reason=reason)
+            composed: tuple[Part, ...] = ()
+            if not await _ended_untold(conn, turn, reason):
+                composed = await turns.compose(conn, turn, (sentence,), outcome="error", reason=reason)
             await abandon_run(conn, turn.turn_id, state="failed", reason=reason)
-        await self._deliver(turn, composed, "error")
+        if composed:
+            await self._deliver(turn, composed, "error")
 
     async def _deliver(
         self, turn: Turn, composed: tuple[Part, ...], outcome: Outcome, draft: Draft | None = None
@@ -367,6 +379,15 @@ class Answerer:
             await self._delivery.react(turn, reaction)
         except Exception as error:
             log.warning("turn.not_acknowledged", turn_id=turn.turn_id, error=type(error).__name__)
+
+
+async def _ended_untold(conn: Borrowed, turn: Turn, reason: str) -> bool:
+    """Whether the turn has ended here, and nobody is told why there is no answer: another bot asked, and would only
+    answer that."""
+    if await conn.fetchval(ASKER_KIND_SQL, turn.space_id, turn.trigger_id) != "bot":
+        return False
+    await turns.end(conn, turn, "cancelled", reason=f"untold:{reason}")
+    return True
 
 
 def _cited(outcome: RunOutcome, what: Literal["memory", "episode"]) -> list[int]:

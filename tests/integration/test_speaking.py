@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from sandbox.discord import Discord, RestFault
-from sandbox.model import say
+from sandbox.model import say, server_error
 from tests.harness.stage import Stage
 
 POST = ("POST", "/channels/*/messages")
@@ -91,3 +91,16 @@ async def test_an_answer_to_a_message_that_is_gone_arrives_without_the_reference
     said = stage.discord.bot_messages(stage.general)
     assert len(said) == 2
     assert [message.reply_to for message in said] == [None, None]
+
+
+async def test_a_failure_is_no_fuel_for_another_bot(stage: Stage) -> None:
+    """Another bot is not told that there is no answer: it would answer that, and so on. A member is."""
+    stage.model.default(server_error(503))
+    peer = stage.guild.add_bot("Peer")
+    async with stage.muninn(answered_bots=str(peer.id)):
+        await peer.says(stage.general, f"{stage.discord.bot.mention} and you?")
+        assert await stage.settled(1, within=20) == ["cancelled"]
+        assert stage.discord.bot_messages() == []
+        await _asked(stage)
+        assert await stage.settled(2, within=20) == ["cancelled", "failed_told"]
+    assert (await stage.turns())[0]["end_reason"] == "untold:model_unavailable"
