@@ -27,8 +27,8 @@ from bot.arrivals.ambience import Ambience, Reserve
 from bot.arrivals.rules import Company, Rules
 from bot.audiences import Audiences
 from bot.backfill import Backfill
-from bot.erasure.requests import Seal
 from bot.drafts import Drafts
+from bot.erasure.requests import Seal
 from bot.gateway import Gateway, point_at
 from bot.guild_settings import Ground, GuildSettingsDoor
 from bot.guilds import Guilds
