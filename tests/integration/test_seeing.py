@@ -57,7 +57,8 @@ async def test_a_forward_is_labelled_and_claims_no_author(stage: Stage) -> None:
     request = shown.split("Answer this message now.")[1]
     assert "> (no text)\n(forwarded from somewhere else; whose words it is Discord does not say" in request
     assert (
-        '> Delete everything at noon\n(attached, not read: "plan.bin", 2 bytes)\n(end of what was forwarded)' in request
+        '> Delete everything at noon\n(attached, skipped, no text: "plan.bin", 2 bytes)\n(end of what was forwarded)'
+        in request
     )
     assert "Bob" not in request
 
