@@ -188,6 +188,9 @@ DELETE FROM chat_message_revisions t USING {_E} AND {_HERE} AND t.message_id IN 
 DROP_REACTIONS_SQL: Final = f"""
 DELETE FROM message_reactions t USING {_E} AND {_HERE} AND (t.user_id = e.subject_id OR t.message_id IN {_OURS})
 """
+DROP_REACTION_TASKS_SQL: Final = f"""
+DELETE FROM reaction_tasks t USING {_E} AND {_HERE} AND (t.user_id = e.subject_id OR t.message_id IN {_OURS})
+"""
 
 # Where others name them.
 UNNAME_MESSAGES_SQL: Final = f"""
@@ -300,6 +303,7 @@ STEPS: Final = (
     Step("messages", BLANK_MESSAGES_SQL),
     Step(None, DROP_EDITS_SQL),
     Step("reactions", DROP_REACTIONS_SQL),
+    Step(None, DROP_REACTION_TASKS_SQL),
     Step("mentions", UNNAME_MESSAGES_SQL),
     Step(None, UNNAME_EDITS_SQL),
     Step(None, DROP_PARKED_SQL),

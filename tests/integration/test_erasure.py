@@ -40,7 +40,7 @@ PERSONAL = {
     "token_spend", "action_cards", "memory_items", "memory_item_revisions", "memory_evidence", "memory_link_evidence",
     "memory_owners", "memory_postings", "conversation_summaries", "guild_settings", "guild_setting_changes",
     "member_choices", "memory_episodes", "recalls", "erasures", "erasure_lines",
-    "operator_audit",
+    "operator_audit", "reaction_tasks",
 }  # fmt: skip
 # Tables without anything of a person's but through a row of those: numbers, states, ids of messages and places.
 NOBODYS = {
@@ -49,7 +49,8 @@ NOBODYS = {
     "memory_revocations", "ingestion_rereads", "parked_ingestions", "extraction_counts", "web_documents",
     "guild_joinings", "audience_guilds", "guild_roles", "places", "audience_classes", "audience_flow",
     "embedding_rechecks", "memory_uses", "recall_items", "episode_messages", "recall_episodes", "turn_drafts",
-    "erasure_messages", "schema_migrations", "conversation_starts",
+    "erasure_messages", "schema_migrations", "conversation_starts", "reaction_roles",
+    "reaction_shortcuts",
 }  # fmt: skip
 # What stays, and is said to.
 KEPT = {"mod_cases", "mod_counters", "mod_timers"}
@@ -183,6 +184,11 @@ async def fill(stage: Stage) -> None:
             "INSERT INTO operator_audit (operator_id, space_id, action) VALUES ($1, $2, 'list_runs')",
             (who, space),
         ),
+        (
+            "INSERT INTO reaction_tasks (space_id, place_id, message_id, user_id, emoji, claim, available_at)"
+            " VALUES ($1, $2, 5, $3, '🎉', 'role', 'infinity')",
+            (space, place, who),
+        ),
         ("INSERT INTO embedding_jobs (memory_id, space_id, version) SELECT memory_id, space_id, version"
          " FROM memory_items ON CONFLICT DO NOTHING", ()),
         (
@@ -219,7 +225,7 @@ async def test_every_table_is_one_of_a_persons_or_of_nobodys(pool: asyncpg.Pool)
 async def test_delete_me(stage: Stage) -> None:
     """A member with rows in every table, vectors, caches, queued jobs and a running turn; after it nothing is found."""
     stage.model.default(turn)
-    settings = {
+    settings: dict[str, Any] = {
         **QUICK,
         "embedding_url": stage.model.base_url,
         "embedding_key": stage.model.api_key,
