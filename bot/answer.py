@@ -32,6 +32,7 @@ from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
 from bot.progress import Progress
 from bot.prompt import ASKED, render
+from bot.routes import Routes, Shown, Told
 from bot.seeing.eyes import NOTHING, Eyes
 from bot.seeing.pictures import Picture
 from bot.seeing.sighted import Sighted
@@ -96,12 +97,14 @@ class Answerer:
         recall: Recall,
         eyes: Eyes,
         drafts: Drafts,
+        routes: Routes,
         accept: Callable[[Dispatch], Awaitable[object] | None] | None = None,
     ) -> None:
         """`accept` is the door of the journal's writer, in a process that has one."""
         self._pool = pool
         self._recall = recall
         self._eyes = eyes
+        self._routes = routes
         self._models = models
         self._settings = settings
         self._gauge = Gauge()
@@ -127,12 +130,26 @@ class Answerer:
             await self.cancelled(turn)
         elif turn.overdue:
             await self._expire(turn)
-        elif turn.notice is not None:
-            await self._tell(turn, turn.notice, "notice")
         elif turn.attempts > MOST_ATTEMPTS:
             await self._tell(turn, FAILURES["broken"], "broken")
+        elif turn.route is not None and await self._routed(turn):
+            pass
+        elif turn.notice is not None:
+            await self._tell(turn, turn.notice, "notice")
         else:
             await self._answer(turn)
+
+    async def _routed(self, turn: Turn) -> bool:
+        """Let the route that claimed the turn bring it to its end; False where it passes after all."""
+        match await self._routes.serve(turn):
+            case None:
+                return False
+            case Told(text, reason):
+                await self._tell(turn, text, reason, outcome="answer")
+            case Shown(reason):
+                async with self._pool.acquire(timeout=BORROW_S) as conn:
+                    await turns.end(conn, turn, "answered", reason=reason)
+        return True
 
     async def cancelled(self, turn: Turn) -> None:
         """The trigger was deleted, or the turn stopped, before an answer was composed: nothing is said (I3)."""
@@ -343,14 +360,14 @@ class Answerer:
         crash_point("after_composed")
         return told, composed
 
-    async def _tell(self, turn: Turn, sentence: str, reason: str) -> None:
+    async def _tell(self, turn: Turn, sentence: str, reason: str, *, outcome: Outcome = "error") -> None:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             composed: tuple[Part, ...] = ()
             if not await _ended_untold(conn, turn, reason):
-                composed = await turns.compose(conn, turn, (sentence,), outcome="error", reason=reason)
+                composed = await turns.compose(conn, turn, (sentence,), outcome=outcome, reason=reason)
             await abandon_run(conn, turn.turn_id, state="failed", reason=reason)
         if composed:
-            await self._deliver(turn, composed, "error")
+            await self._deliver(turn, composed, outcome)
 
     async def _deliver(
         self, turn: Turn, composed: tuple[Part, ...], outcome: Outcome, draft: Draft | None = None

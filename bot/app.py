@@ -27,6 +27,7 @@ from bot.arrivals.ambience import Ambience, Reserve
 from bot.arrivals.rules import Company, Rules
 from bot.audiences import Audiences
 from bot.backfill import Backfill
+from bot.confirmation import ConfirmationRoute
 from bot.drafts import Drafts
 from bot.erasure.requests import Seal
 from bot.gateway import Gateway, point_at
@@ -46,6 +47,7 @@ from bot.research import open_research
 from bot.rest import Reads, Rest
 from bot.retention import Retention
 from bot.router import Router
+from bot.routes import Routes
 from bot.seeing.eyes import Eyes
 from bot.seeing.files import Files
 from bot.seen import Ledger, Seen, ledger_name
@@ -291,6 +293,7 @@ def _assemble(
     )
     drafts = Drafts(pool, writes, every_s=settings.poll_s)
     outlook = Outlook(pool, Reads(rest), me, agency, open_research(settings, pool))
+    routes = Routes((ConfirmationRoute(pool), agency.moderation.route))
     answerer = Answerer(
         pool,
         resources.models,
@@ -303,6 +306,7 @@ def _assemble(
         remembering.recall,
         Eyes(Files(settings.discord_cdn_urls.split(","), writes.renewed), sees=bool(settings.vision_model)),
         drafts,
+        routes,
         None if role == "worker" else lambda dispatch: ingress.accept(dispatch),
     )
     worker = Worker(
@@ -319,7 +323,7 @@ def _assemble(
     )
     rates = Rates(settings.member_turns, settings.place_turns, settings.space_turns, settings.rate_window_s)
     limiter = Limiter(resources.redis, f"{prefix}:rate:", rates)
-    rules = Rules(limiter, guild_settings, _company(settings), Ambience(_reserve(settings)))
+    rules = Rules(limiter, guild_settings, _company(settings), Ambience(_reserve(settings)), routes)
     router = Router(pool, rules, wakeups.inbox, wakeups.turns.set, poll_s=settings.poll_s)
     ingress = Ingress(
         pool,

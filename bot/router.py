@@ -23,20 +23,21 @@ BATCH: Final = 64
 ADD_TURNS_SQL: Final = """
 WITH held AS MATERIALIZED (
     SELECT g.*, set_config('synchronous_commit', 'off', true)
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bigint[], $7::float8[])
-      AS d (inbox_id, cancelled, notice, triggered_at, reason, author_id, delay_s)
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bigint[], $7::float8[],
+                $8::text[])
+      AS d (inbox_id, cancelled, notice, triggered_at, reason, author_id, delay_s, route)
     CROSS JOIN LATERAL (
         SELECT i.inbox_id, i.space_id, i.place_id, coalesce(d.author_id, i.author_id) AS author_id, i.message_id,
-               d.cancelled, d.notice, d.triggered_at, d.reason, d.delay_s
+               d.cancelled, d.notice, d.triggered_at, d.reason, d.delay_s, d.route
         FROM discord_inbox i WHERE i.inbox_id = d.inbox_id AND i.state = 'waiting'
         FOR UPDATE SKIP LOCKED
     ) AS g
 ), added AS (
     INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, end_reason, notice, triggered_at, ended_at,
-                       reason, available_at)
+                       reason, available_at, route)
     SELECT space_id, place_id, author_id, message_id, CASE WHEN cancelled IS NULL THEN 'queued' ELSE 'cancelled' END,
            cancelled, notice, triggered_at, CASE WHEN cancelled IS NULL THEN NULL ELSE now() END,
-           reason, now() + make_interval(secs => delay_s)
+           reason, now() + make_interval(secs => delay_s), route
     FROM held ORDER BY inbox_id
     ON CONFLICT (space_id, trigger_id) DO NOTHING
     RETURNING turn_id, space_id, trigger_id
@@ -167,5 +168,6 @@ async def _add_turns(conn: Db, decisions: Sequence[Decision]) -> None:
         [d.reason for d in decisions],
         [d.author_id for d in decisions],
         [d.delay_s for d in decisions],
+        [d.route for d in decisions],
     ]
     await conn.execute(ADD_TURNS_SQL, *columns)

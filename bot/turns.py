@@ -1,6 +1,7 @@
 """Turns: one answer each, one running at a time in a place, fenced by a lease (I3, I14).
 
     queued -> running -> composed -> delivering -> answered | failed_told
+    running -> answered (a route has shown a card)
     queued, running -> cancelled | expired        composed, delivering -> cancelled (the place is gone)
 
 Recovery is part of claiming: a turn whose lease ran out is claimed like a queued one, with the next lease number.
@@ -31,7 +32,7 @@ Beat = Literal["keep", "cancel", "give_back"]
 
 TRANSITIONS: Final[Mapping[TurnState, frozenset[TurnState]]] = {
     "queued": frozenset({"running", "cancelled"}),
-    "running": frozenset({"composed", "cancelled", "expired"}),
+    "running": frozenset({"composed", "answered", "cancelled", "expired"}),
     "composed": frozenset({"delivering", "answered", "failed_told", "cancelled"}),
     "delivering": frozenset({"answered", "failed_told", "cancelled"}),
     "answered": frozenset(),
@@ -65,6 +66,7 @@ class Turn:
     overdue: bool
     unwanted: bool = False
     reason: TurnReason = "mention"
+    route: str | None = None
 
     @property
     def scope(self) -> Scope:
@@ -119,7 +121,7 @@ WHERE t.turn_id = picked.turn_id
   AND (t.state = 'queued' OR (t.state IN ('running', 'composed', 'delivering') AND t.lease_until < now()))
 RETURNING t.turn_id, t.space_id, t.place_id, t.author_id, t.trigger_id, t.state, t.outcome, t.notice, t.lease_no,
     t.attempts, t.state = 'running' AND t.triggered_at < now() - make_interval(secs => $3) AS overdue,
-    t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS unwanted, t.reason
+    t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS unwanted, t.reason, t.route
 """
 
 

@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from typing import TextIO
 
-from sandbox.discord import Discord, Workshop
+from sandbox.discord import Discord, Permission, Workshop
+from sandbox.discord.permissions import MODERATOR
 from sandbox.model import Model
 from sandbox.model.practice import practice
 from sandbox.page import Page, Records, serve_page
@@ -84,4 +85,13 @@ async def run_sandbox(
             environment |= web.environment
         if discord.workshop is None:
             raise AssertionError("the ready-made guild was asked for")
+        _trust(discord.workshop)
         yield Sandbox(discord, discord.workshop, model, environment)
+
+
+def _trust(workshop: Workshop) -> None:
+    """Let the bot moderate, as an administrator would: its role gets the permissions, and a place above the others'."""
+    own = workshop.guild.me.roles[0]
+    keeps = Permission.MANAGE_CHANNELS | Permission.MANAGE_ROLES | Permission.MANAGE_NICKNAMES
+    own.edit(permissions=own.permissions | MODERATOR | keeps)
+    own.move(max(role.position for role in workshop.guild.roles.values()))

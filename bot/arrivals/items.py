@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from memory.choices import READ
 from memory.database import Db
@@ -23,6 +23,7 @@ class Item:
 
     `age_s` since it was said, `waited_s` since it came here, by the database's clock. `before_id` is the message that
     its author wrote just before it, where that was nearly as long as a message can be: then this may be its rest.
+    `words` are as many as a route looks at.
     """
 
     inbox_id: int
@@ -38,12 +39,33 @@ class Item:
     age_s: float
     waited_s: float
     before_id: MessageId | None
+    words: str = ""
+    reply_to_id: MessageId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Journalled:
+    """A message as a route sees it when it is to claim it: words and facts of the journal, nothing of Discord's."""
+
+    space_id: SpaceId
+    place_id: PlaceId
+    message_id: MessageId
+    author_id: UserId
+    content: str
+    reply_to_id: MessageId | None
+
+
+class Claims(Protocol):
+    def claim(self, message: Journalled) -> str | None:
+        """The deterministic route that claims the message; None where none does."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What becomes of an item: a turn that waits, or one that has ended (`cancelled`); `notice`: said instead of an
-    answer. `author_id`: whom a proxy spoke for. `delay_s`: the turn begins no sooner."""
+    answer. `author_id`: whom a proxy spoke for. `delay_s`: the turn begins no sooner. `route`: which
+    deterministic route claimed it."""
 
     item: Item
     reason: TurnReason
@@ -51,6 +73,7 @@ class Decision:
     notice: str | None = None
     author_id: UserId | None = None
     delay_s: float = 0.0
+    route: str | None = None
 
     @property
     def triggered_at(self) -> datetime:
@@ -99,7 +122,8 @@ SELECT i.inbox_id, i.space_id, i.place_id, i.message_id, i.author_id, i.reason, 
        NOT {READ.format(author="i.author_id")} AS unread, coalesce(length(m.content), 0) AS chars, m.edited_at,
        extract(epoch FROM now() - coalesce(m.created_at, i.arrived_at))::float8 AS age_s,
        extract(epoch FROM now() - i.arrived_at)::float8 AS waited_s,
-       CASE WHEN p.chars >= $3 THEN p.message_id END AS before_id
+       CASE WHEN p.chars >= $3 THEN p.message_id END AS before_id, left(coalesce(m.content, ''), 700) AS words,
+       m.reply_to_id
 FROM discord_inbox i
 LEFT JOIN chat_messages m USING (space_id, message_id)
 LEFT JOIN LATERAL (

@@ -6,7 +6,19 @@ from typing import Final, cast
 import structlog
 
 from bot.arrivals.ambience import Ambience
-from bot.arrivals.items import ASKED, LONG_CHARS, Decision, Fate, Ignored, Item, Joined, PutOff, TurnReason
+from bot.arrivals.items import (
+    ASKED,
+    LONG_CHARS,
+    Claims,
+    Decision,
+    Fate,
+    Ignored,
+    Item,
+    Joined,
+    Journalled,
+    PutOff,
+    TurnReason,
+)
 from bot.arrivals.proxies import speaker_of
 from bot.guild_settings import GuildSettingsDoor
 from bot.limiter import Limiter
@@ -23,6 +35,9 @@ BACKFILL_S: Final = 60.0
 LATE_PAUSE_S: Final = 0.5
 PASTE_S: Final = 1.5
 """A turn on a message that may go on waits so long for the rest."""
+
+ROUTED: Final = frozenset({"mention", "reply", "edit"})
+"""What routes are asked about: no bot, no webhook and nobody who did not speak to the bot."""
 
 PROXY_S: Final = 8.0
 PROXY_PAUSE_S: Final = 0.4
@@ -76,11 +91,19 @@ TAKES_PART_SQL: Final = "SELECT takes_part($1, $2)"
 class Rules:
     """Decides on items, one at a time, on a connection of the router's."""
 
-    def __init__(self, limiter: Limiter, settings: GuildSettingsDoor, company: Company, ambience: Ambience) -> None:
+    def __init__(
+        self,
+        limiter: Limiter,
+        settings: GuildSettingsDoor,
+        company: Company,
+        ambience: Ambience,
+        routes: Claims | None = None,
+    ) -> None:
         self._limiter = limiter
         self._settings = settings
         self._company = company
         self._ambience = ambience
+        self._routes = routes
 
     async def fate(self, conn: Db, item: Item) -> Fate:
         """What becomes of the item. Raises what PostgreSQL raises."""
@@ -125,12 +148,21 @@ class Rules:
         if verdict == "go":
             delay_s = PASTE_S if item.chars >= LONG_CHARS and item.age_s < LATE_S else 0.0
             notice = _UNREAD if item.unread else None
-            return Decision(item, decision.reason, notice=notice, author_id=decision.author_id, delay_s=delay_s)
+            route = self._claimed(decision)
+            return Decision(item, decision.reason, None, notice, decision.author_id, delay_s, route)
         told = verdict == "tell" and decision.reason in ASKED
         log.info("router.held_back", space_id=item.space_id, place_id=item.place_id, told=told)
         if told:
             return Decision(item, decision.reason, notice=_slow_down(self._limiter.window_s))
         return Decision(item, decision.reason, cancelled="rate_limited")
+
+    def _claimed(self, decision: Decision) -> str | None:
+        """The deterministic route of what a member said to the bot in their own name."""
+        item = decision.item
+        if self._routes is None or decision.reason not in ROUTED:
+            return None
+        ids = (item.space_id, item.place_id, item.message_id, item.author_id)
+        return self._routes.claim(Journalled(*ids, item.words, item.reply_to_id))
 
     async def _overheard(self, conn: Db, item: Item) -> Fate:
         """Plain talk: answered where the bot takes part or listens, else perhaps something is worth saying."""

@@ -11,6 +11,7 @@ from bot.moderation.desk import Desk
 from bot.moderation.execution import Execution
 from bot.moderation.messages import CaseMessages
 from bot.moderation.office import Office
+from bot.moderation.route import ModerationRoute
 from bot.moderation.situation import Situations
 from bot.moderation.timers import Timers
 from bot.rest import Reads
@@ -25,6 +26,7 @@ class Moderation:
 
     office: Office
     timers: Timers
+    route: ModerationRoute
 
 
 class SettingsLog:
@@ -56,4 +58,5 @@ def assemble_moderation(
     execution = Execution(pool, writes, reads, situations, messages)
     office = Office(pool, reads, situations, execution, asking)
     Desk(pool, office, situations).open(interactions)
-    return Moderation(office, Timers(pool, execution, me.user_id, poll_s=poll_s))
+    timers = Timers(pool, execution, me.user_id, poll_s=poll_s)
+    return Moderation(office, timers, ModerationRoute(pool, reads, office, me))

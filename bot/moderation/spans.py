@@ -20,10 +20,11 @@ _UNITS: Final[Mapping[str, int]] = {
 }
 _WORDS: Final[Mapping[str, int]] = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3}
 _UNIT: Final = "|".join(sorted(_UNITS, key=len, reverse=True))
-SPAN: Final = rf"(?:\d{{1,6}}|an?|one|two|three)\s*(?:{_UNIT})\b(?:(?:\s*,?\s*(?:and\s+)?)\d{{1,6}}\s*(?:{_UNIT})\b)*"
+_END: Final = rf"(?:{_UNIT})(?![a-z])"
+SPAN: Final = rf"(?:\d{{1,6}}|an?|one|two|three)\s*{_END}(?:(?:\s*,?\s*(?:and\s+)?)\d{{1,6}}\s*{_END})*"
 """The pattern of a span within other words, in lower case."""
 
-_PART: Final = re.compile(rf"(\d{{1,6}}|an?|one|two|three)\s*({_UNIT})\b")
+_PART: Final = re.compile(rf"(\d{{1,6}}|an?|one|two|three)\s*({_UNIT})(?![a-z])")
 _WHOLE: Final = re.compile(SPAN)
 _SAID: Final = ((DAY, "day"), (HOUR, "hour"), (MINUTE, "minute"), (1, "second"))
 

@@ -8,6 +8,7 @@ import aiohttp
 from firecrawl import AsyncFirecrawl  # pyright: ignore[reportMissingTypeStubs]
 from openai import AsyncOpenAI
 
+from sandbox.discord.permissions import MODERATOR
 from sandbox.model.practice import STAND_IN
 from sandbox.world import run_sandbox
 from tests.unit.sandbox_terminal.person import answering
@@ -60,3 +61,12 @@ async def test_the_chat_has_something_to_remember() -> None:
     os.close(source)
     assert "a stand-in with a few fixed rules answers" in sink.getvalue()
     assert "[1] Ben: The Atlas database moves to the new server on Thursday." in sink.getvalue()
+
+
+async def test_the_bot_may_moderate_there() -> None:
+    """So that every command of moderation can be tried: with the permissions, and above everybody but the owner."""
+    async with run_sandbox() as sandbox:
+        guild = sandbox.workshop.guild
+        own = guild.me.roles[0]
+        assert own.permissions & MODERATOR == MODERATOR
+        assert own.position == max(role.position for role in guild.roles.values())
