@@ -14,6 +14,7 @@ from bot.effects import Effects
 from bot.erasure.worker import Eraser
 from bot.fresh import NEW, Fresh
 from bot.governing import Governing
+from bot.guild_rules import RulesDesk
 from bot.guild_settings import GuildSettingsDoor
 from bot.help import HELP, Help
 from bot.interactions import Interactions
@@ -110,6 +111,7 @@ def assemble(
     interactions.on_command(USAGE, Usage(pool, governing, guild_settings).asked)
     guide = Help(lambda: interactions.declared, pages)
     interactions.on_command(HELP, guide.asked, suggester=guide.suggest)
+    RulesDesk(pool, governing).open(interactions)
     SettingsCard(pool, guild_settings, governing).open(interactions)
     eraser = assemble_privacy(settings, pool, redis, interactions, guild_settings, governing, me, cancel=cancel)
     commands = CommandSync(pool, writes, me.application_id, interactions.bodies())

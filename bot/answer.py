@@ -26,6 +26,7 @@ from bot.crash import crash_point
 from bot.delivery import Delivery
 from bot.drafts import Draft, Drafts
 from bot.events import Dispatch
+from bot.guild_rules import rules_in
 from bot.guild_settings import GuildSettingsDoor
 from bot.logs import bind
 from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
@@ -245,7 +246,15 @@ class Answerer:
         if looked.pictures:
             model_name = self._budgets.vision_model
         request = UNASKED if turn.reason == "ambient" else ASKED
-        prompt = render(recent, trigger, own_id=self._me.user_id, beside=beside, around=around, request=request)
+        prompt = render(
+            recent,
+            trigger,
+            own_id=self._me.user_id,
+            beside=beside,
+            around=around,
+            request=request,
+            rules=await rules_in(self._pool, turn.space_id, turn.place_id),
+        )
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             stored = await begin_run(
                 conn, space_id=turn.space_id, turn_id=turn.turn_id, model=model_name, prompt=prompt

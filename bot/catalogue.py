@@ -4,6 +4,7 @@ from typing import Final
 
 from bot.commands.declaration import Declaration
 from bot.fresh import NEW
+from bot.guild_rules import RULES_COMMANDS
 from bot.help import HELP
 from bot.memories.declarations import MEMORY_COMMANDS
 from bot.moderation.slash import MODERATION
@@ -20,6 +21,7 @@ COMMANDS: Final[tuple[Declaration, ...]] = (
     *MODERATION,
     *OPERATOR_COMMANDS,
     *PRIVACY_COMMANDS,
+    *RULES_COMMANDS,
     *SETTINGS_COMMANDS,
     *REACTION_COMMANDS,
     HELP,

@@ -251,6 +251,9 @@ UPDATE guild_settings t SET set_by = 0 FROM {_E} AND t.set_by = e.subject_id AND
 UNNAME_CHANGES_SQL: Final = f"""
 UPDATE guild_setting_changes t SET set_by = 0 FROM {_E} AND t.set_by = e.subject_id AND {_HERE}
 """
+UNNAME_RULES_SQL: Final = f"""
+UPDATE guild_rules t SET set_by = 0 FROM {_E} AND t.set_by = e.subject_id AND {_HERE}
+"""
 
 # What they did as owners of the bot stays, as nobody's.
 UNNAME_AUDIT_SQL: Final = f"""
@@ -313,6 +316,7 @@ STEPS: Final = (
     Step(None, UNNAME_SPEND_SQL),
     Step(None, UNNAME_SETTINGS_SQL),
     Step(None, UNNAME_CHANGES_SQL),
+    Step(None, UNNAME_RULES_SQL),
     Step(None, UNNAME_AUDIT_SQL),
     Step(None, DROP_CHOICES_SQL),
     Step(None, KEEP_CHOICES_SQL),

@@ -18,6 +18,7 @@ KEPT_OF_SPACE: Final = frozenset({"erasures", "erasure_messages"})
 
 KEPT_OF_PLACE: Final = KEPT_OF_SPACE | {
     "discord_events", "chat_messages", "place_cursors", "places", "guild_settings", "guild_setting_changes",
+    "guild_rules",
     "mod_cases", "ai_events",
 }  # fmt: skip
 """What a channel's purge leaves or blanks: the journal's keys (I2), how the channel stands, what was set for it, cases

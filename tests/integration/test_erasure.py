@@ -40,7 +40,7 @@ PERSONAL = {
     "token_spend", "action_cards", "memory_items", "memory_item_revisions", "memory_evidence", "memory_link_evidence",
     "memory_owners", "memory_postings", "conversation_summaries", "guild_settings", "guild_setting_changes",
     "member_choices", "memory_episodes", "recalls", "erasures", "erasure_lines",
-    "operator_audit", "reaction_tasks",
+    "operator_audit", "reaction_tasks", "guild_rules",
 }  # fmt: skip
 # Tables without anything of a person's but through a row of those: numbers, states, ids of messages and places.
 NOBODYS = {
@@ -178,6 +178,10 @@ async def fill(stage: Stage) -> None:
         (
             "INSERT INTO memory_owners (space_id, scope, owner_id, writes) VALUES ($1, 'user', $2, 1)"
             " ON CONFLICT DO NOTHING",
+            (space, who),
+        ),
+        (
+            "INSERT INTO guild_rules (space_id, place_id, version, content, set_by) VALUES ($1, 0, 1, '', $2)",
             (space, who),
         ),
         (
