@@ -206,7 +206,7 @@ async def _serve(
         readiness.signed_in = True
         lock = ShardLock(resources.connect, me.application_id, settings.shard_id)
         if settings.shard_count > 1:
-            turns = IdentifyTurns(Rest(gateway.http), resources.connect, me.application_id, settings.shard_id)
+            turns = IdentifyTurns(Reads(Rest(gateway.http)), resources.connect, me.application_id, settings.shard_id)
             gateway.turn_to_identify = turns.wait
         try:
             if role != "worker":

@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 import structlog
 from discord.http import Route
 
-from bot.errors import WriteInDoubt, WriteRefused
-from bot.rest import Rest
+from bot.errors import ReadFault
+from bot.rest import Reads
 from bot.shard_lock import lock_key
 from memory.database import Connection, is_passing
 
@@ -31,8 +31,8 @@ TAKE_TURN_SQL: Final = "SELECT pg_try_advisory_lock($1::int, $2::int)"
 class IdentifyTurns:
     """The turns of one application's shards. `connect` opens a connection of its own (never one from a pool)."""
 
-    def __init__(self, rest: Rest, connect: Callable[[], Any], application_id: int, shard_id: int) -> None:
-        self._rest = rest
+    def __init__(self, reads: Reads, connect: Callable[[], Any], application_id: int, shard_id: int) -> None:
+        self._reads = reads
         self._connect = connect
         self._application_id = application_id
         self._shard_id = shard_id
@@ -71,11 +71,11 @@ class IdentifyTurns:
     async def _limits(self) -> tuple[int, float]:
         """How many shards may identify at once, and the seconds until any may."""
         try:
-            answer = await self._rest.request(Route("GET", "/gateway/bot"), within_s=ASK_WITHIN_S)
+            answer = await self._reads.get(Route("GET", "/gateway/bot"))
             limit = cast("dict[str, int]", answer["session_start_limit"])
             left_s = 0.0 if limit["remaining"] > 0 else limit["reset_after"] / 1000
             return max(limit.get("max_concurrency", 1), 1), left_s
-        except (WriteInDoubt, WriteRefused, KeyError, TypeError) as error:
+        except (ReadFault, KeyError, TypeError) as error:
             log.warning("gateway.limits_unknown", error=type(error).__name__)
             return 1, 0.0
 

@@ -61,8 +61,14 @@ class Stage:
         return Settings(**{**fields, **overrides})
 
     @contextlib.asynccontextmanager
-    async def muninn(self, *, role: Role = "whole", **overrides: Any) -> AsyncGenerator["Running"]:
-        """Muninn, or a part of it, connected and journalling; stopped as by SIGTERM when the block ends."""
+    async def muninn(self, **overrides: Any) -> AsyncGenerator["Running"]:
+        """Muninn, connected and journalling; stopped as by SIGTERM when the block ends."""
+        async with self.part("whole", **overrides) as running:
+            yield running
+
+    @contextlib.asynccontextmanager
+    async def part(self, role: Role, **overrides: Any) -> AsyncGenerator["Running"]:
+        """Muninn, or a part of it, as `muninn`."""
         ready = asyncio.Event()
         task = asyncio.create_task(run(self.settings(**overrides), role=role, ready=ready), name="muninn")
         waiting = asyncio.create_task(ready.wait())

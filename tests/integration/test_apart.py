@@ -16,7 +16,7 @@ from tests.harness.stage import Stage
 async def test_a_worker_answers_what_a_gateway_heard(stage: Stage) -> None:
     """I3: the gateway hears, keeps and routes; a worker without a gateway answers, once, whoever is quicker."""
     stage.model.default(say("Here."))
-    async with stage.muninn(role="gateway"), stage.muninn(role="worker"), stage.muninn(role="worker"):
+    async with stage.part("gateway"), stage.part("worker"), stage.part("worker"):
         asked = [await stage.ada.says(stage.general, f"{stage.discord.bot.mention} {n}?") for n in range(3)]
         assert await stage.settled(3, within=20) == ["answered"] * 3
         for question in asked:
@@ -27,17 +27,17 @@ async def test_a_worker_answers_what_a_gateway_heard(stage: Stage) -> None:
 async def test_a_gateway_alone_answers_nothing_and_loses_nothing(stage: Stage) -> None:
     """What was asked while no worker ran waits, and is answered when one comes."""
     stage.model.default(say("Late, but here."))
-    async with stage.muninn(role="gateway"):
+    async with stage.part("gateway"):
         question = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} anybody?")
         await stage.until("SELECT 1 FROM turns WHERE state = 'queued'")
-        async with stage.muninn(role="worker"):
+        async with stage.part("worker"):
             await stage.discord.wait_for_message(reply_to=question, within=15)
 
 
 async def test_a_stop_reaches_the_worker_of_another_process(stage: Stage) -> None:
     """I10: the button is pressed where the gateway is; the worker learns of it by its next heartbeat."""
     stage.model.script(slow("never said", between=8.0))
-    async with stage.muninn(role="gateway"), stage.muninn(role="worker", progress_s=0.2):
+    async with stage.part("gateway"), stage.part("worker", progress_s=0.2):
         question = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} well?")
         draft = await stage.discord.wait_for_message(reply_to=question, within=15)
         await stage.ada.press(draft, "Stop")
@@ -55,7 +55,7 @@ async def test_a_shard_waits_for_its_turn_to_identify(stage: Stage) -> None:
     bucket = (lock_key(stage.discord.bot.id, 0)[0], -1)
     async with contextlib.AsyncExitStack() as stack, stage.pool.acquire() as other:
         assert await other.fetchval(TAKE_TURN_SQL, *bucket)
-        starting = asyncio.create_task(stack.enter_async_context(stage.muninn(role="gateway", shard_count=2)))
+        starting = asyncio.create_task(stack.enter_async_context(stage.part("gateway", shard_count=2)))
         await stage.discord.wait_for_request("GET", "/gateway/bot", within=20)
         await stage.until("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' HAVING count(*) >= 2")
         assert stage.discord.identifies == 0
