@@ -6,7 +6,8 @@ tokens, is for administrators. Nothing is shown to anybody but the person who as
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
@@ -34,6 +35,8 @@ _LINK: Final = re.compile(r"(?:https://(?:\w+\.)?discord(?:app)?\.com/channels/(
 
 MOST_CHARACTERS: Final = 2000
 MOST_SOURCES: Final = 12
+MOST_PLACES: Final = 12
+"""How many places are looked at for whether the viewer can read them: what is elsewhere is not shown."""
 
 _URL: Final = re.compile(r'"url":"(https?://[^"\\\s<>]{1,300})"')
 _MESSAGE: Final = re.compile(r'"message_id":"(\d{15,20})"')
@@ -104,9 +107,16 @@ class Why:
                 raise CommandRefused("I have no record of that message as an answer of mine.")
             run = await run_report(conn, who.scope.space_id, report.runs[-1].run_id) if report.runs else None
             places = await _places(conn, who.scope.space_id, report.receipts)
-        visible = await self._visible(facts, who, report.receipts, places)
+            said = await _said_where(conn, who.scope.space_id, _messages(run))
+            recalled = await _recalled(conn, who, run)
+        readable = await self._readable(facts, who, {*places.values(), *said.values()})
+        behind = Behind(
+            tuple(e for e in report.receipts if places.get(e.receipt_id, who.scope.place_id) in readable),
+            {message_id: place_id for message_id, place_id in said.items() if place_id in readable},
+            recalled,
+        )
         guild_id = None if who.is_direct else who.scope.space_id
-        await reply.say(explanation(report, run, visible, guild_id=guild_id, inside=inside))
+        await reply.say(explanation(report, run, behind, guild_id=guild_id, inside=inside))
 
     async def _may_look_inside(self, facts: Facts, who: Interaction) -> bool:
         if who.user_id in self._policy.owners:
@@ -114,20 +124,27 @@ class Why:
         member = None if who.is_direct else await facts.member(who.user_id)
         return member is not None and member.is_administrator
 
-    async def _visible(
-        self, facts: Facts, who: Interaction, receipts: Sequence[ReceiptRecord], places: Mapping[int, PlaceId]
-    ) -> tuple[ReceiptRecord, ...]:
-        """What was done where the viewer can see it."""
-        found: list[ReceiptRecord] = []
-        for receipt in receipts:
-            place_id = places.get(receipt.receipt_id, who.scope.place_id)
+    async def _readable(self, facts: Facts, who: Interaction, places: Collection[PlaceId]) -> frozenset[PlaceId]:
+        """Which of these places the viewer can read, with the one in which he asks."""
+        found = {who.scope.place_id}
+        for place_id in sorted(set(places) - found)[:MOST_PLACES]:
             try:
-                if place_id == who.scope.place_id or await facts.can_read(who.user_id, place_id):
-                    found.append(receipt)
+                if await facts.can_read(who.user_id, place_id):
+                    found.add(place_id)
             except ReadFault:
                 # Unknown is not yes.
                 log.info("why.place_unknown", place_id=place_id)
-        return tuple(found)
+        return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What stands behind an answer, as far as the viewer may see it: what was done, messages that were read with where
+    they were said, and memories that were recalled."""
+
+    receipts: Sequence[ReceiptRecord] = ()
+    messages: Mapping[MessageId, PlaceId] = field(default_factory=dict[MessageId, PlaceId])
+    memories: Sequence[int] = ()
 
 
 # The newest message of somebody's here that was answered.
@@ -147,6 +164,34 @@ async def _places(conn: Db, space_id: SpaceId, receipts: Sequence[ReceiptRecord]
     return {row["receipt_id"]: PlaceId(row["place_id"]) for row in rows}
 
 
+# Where messages were said.
+SAID_WHERE_SQL: Final = """
+SELECT message_id, place_id FROM chat_messages
+WHERE space_id = $1 AND message_id = ANY($2::bigint[]) AND deleted_at IS NULL
+"""
+
+
+async def _said_where(conn: Db, space_id: SpaceId, messages: Sequence[MessageId]) -> dict[MessageId, PlaceId]:
+    rows = {row["message_id"]: row["place_id"] for row in await conn.fetch(SAID_WHERE_SQL, space_id, list(messages))}
+    return {each: PlaceId(rows[each]) for each in messages if each in rows}
+
+
+# Memories that the recalls of a run surfaced; of members' own, only the viewer's.
+RECALLED_SQL: Final = """
+SELECT DISTINCT i.memory_id
+FROM recalls r JOIN recall_items i USING (recall_id) JOIN memory_items m ON m.memory_id = i.memory_id
+WHERE r.space_id = $1 AND r.run_id = $2 AND (m.scope <> 'user' OR m.owner_id = $3)
+ORDER BY i.memory_id
+"""
+
+
+async def _recalled(conn: Db, who: Interaction, run: RunReport | None) -> tuple[int, ...]:
+    if run is None:
+        return ()
+    rows = await conn.fetch(RECALLED_SQL, who.scope.space_id, run.run.run_id, who.user_id)
+    return tuple(row["memory_id"] for row in rows)
+
+
 def _is_ours(report: MessageReport) -> bool:
     return report.message is None or report.message.author_kind in ("self", "member")
 
@@ -154,7 +199,7 @@ def _is_ours(report: MessageReport) -> bool:
 def explanation(
     report: MessageReport,
     run: RunReport | None,
-    receipts: Sequence[ReceiptRecord],
+    behind: Behind,
     *,
     guild_id: SpaceId | None,
     inside: bool,
@@ -167,14 +212,15 @@ def explanation(
     lines = [
         f"**Why this answer?** It answers {trigger} of <@{turn.author_id}>.",
         *_tools(calls),
-        *_sources(calls, guild_id, turn.place_id),
-        *_deeds(receipts),
+        *_sources(run, guild_id, behind.messages),
+        *_memories(behind.memories),
+        *_deeds(behind.receipts),
     ]
     if run is None:
         lines.append("No run of my language model is on record for it (any more).")
     elif inside:
         lines.append(_inside(run))
-    hidden = len(report.receipts) - len(receipts)
+    hidden = len(report.receipts) - len(behind.receipts)
     if hidden:
         lines.append(f"({hidden} more happened where you cannot see it.)")
     return _within("\n".join(lines))
@@ -187,18 +233,33 @@ def _tools(calls: Sequence[CallRecord]) -> list[str]:
     return [f"**Tools**: {shown}"]
 
 
-def _sources(calls: Sequence[CallRecord], guild_id: SpaceId | None, place_id: PlaceId) -> list[str]:
+def _reads(run: RunReport | None) -> Iterator[str]:
+    """What its reads brought, each as compact JSON."""
+    for step in run.steps if run is not None else ():
+        for call in step.calls:
+            if call.effect == "read" and call.result is not None:
+                yield call.result.text.replace('": "', '":"')
+
+
+def _messages(run: RunReport | None) -> list[MessageId]:
+    return list(dict.fromkeys(MessageId(int(each)) for text in _reads(run) for each in _MESSAGE.findall(text)))
+
+
+def _sources(run: RunReport | None, guild_id: SpaceId | None, messages: Mapping[MessageId, PlaceId]) -> list[str]:
     """Pages and messages that its reads brought."""
-    found: dict[str, None] = {}
-    for call in calls:
-        if call.effect == "read" and call.result is not None:
-            compact = call.result.text.replace('": "', '":"')
-            found.update(dict.fromkeys(f"<{url}>" for url in _URL.findall(compact)))
-            messages = [MessageId(int(each)) for each in _MESSAGE.findall(compact)]
-            found.update(dict.fromkeys(message_link(guild_id, place_id, each) for each in messages))
-    shown = list(found)[:MOST_SOURCES]
+    pages = dict.fromkeys(f"<{url}>" for text in _reads(run) for url in _URL.findall(text))
+    found = [*pages, *(message_link(guild_id, place_id, each) for each, place_id in messages.items())]
+    shown = found[:MOST_SOURCES]
     more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
     return [f"**Sources**: {' '.join(shown)}{more}"] if shown else []
+
+
+def _memories(memories: Sequence[int]) -> list[str]:
+    if not memories:
+        return []
+    more = f" and {len(memories) - MOST_SOURCES} more" if len(memories) > MOST_SOURCES else ""
+    shown = ", ".join(f"{each}" for each in memories[:MOST_SOURCES])
+    return [f"**Remembered**: memory {shown}{more} (`/memory why` tells where each comes from)"]
 
 
 def _deeds(receipts: Sequence[ReceiptRecord]) -> list[str]:

@@ -288,6 +288,25 @@ async def test_why_this_answer(stage: Stage, news: Channel) -> None:
     assert await stage.pool.fetch("SELECT 1 FROM chat_messages WHERE content LIKE '%Why this answer%'") == []
 
 
+async def test_why_links_what_was_said_elsewhere_where_it_was_said(stage: Stage) -> None:
+    """I7: a source in another channel is linked there, and only for who can read it now."""
+    workshop = stage.guild.create_channel("workshop")
+    stage.model.script(call("memory_search", query="lathe"), say("It is green."))
+    async with stage.muninn():
+        await stage.until("SELECT 1 FROM audience_guilds WHERE computed = version AND confirmed")
+        source = await stage.bob.says(workshop, "the lathe is green")
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", source.id)
+        question = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} which colour is the lathe?")
+        answer = await stage.discord.wait_for_message(reply_to=question)
+        await stage.settled(1)
+        await stage.until("SELECT 1 FROM application_commands")
+        link = f"/{workshop.id}/{source.id}"
+        assert link in await _why(stage, stage.bob, answer)
+        workshop.set_permissions(stage.bob, deny=Permission.VIEW_CHANNEL)
+        assert link in await _why(stage, stage.ada, answer)
+        assert str(source.id) not in await _why(stage, stage.bob, answer)
+
+
 async def test_stop_ends_what_runs_for_oneself(stage: Stage) -> None:
     """I10: the member stops their own run, and nobody else's."""
     gate = stage.model.hold()
