@@ -222,12 +222,14 @@ class Answerer:
             return await forbidden(conn, turn, budget_of(settings), switched_off=self._budgets.stopped)
 
     async def _recent(self, turn: Turn) -> WorkingSet:
+        settings = await self._settings.of(turn.space_id, turn.place_id)
         return await working_set(
             self._pool,
             turn.scope,
             turn.trigger_id,
             most_messages=self._budgets.messages,
             most_tokens=self._budgets.context_tokens,
+            only=None if settings.context_of_others else turn.author_id,
         )
 
     async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line, progress: Progress) -> tuple[RunOutcome, int]:
@@ -235,10 +237,21 @@ class Answerer:
         model_name = settings.model
         async with asyncio.TaskGroup() as group:
             remembering = group.create_task(
-                assemble(self._pool, self._recall, turn.scope, turn.author_id, recent, remembers=settings.memory)
+                assemble(
+                    self._pool,
+                    self._recall,
+                    turn.scope,
+                    turn.author_id,
+                    recent,
+                    remembers=settings.memory,
+                    others=settings.context_of_others,
+                )
             )
             looking = group.create_task(self._surroundings.look(turn.scope, recent))
+            ruling = group.create_task(rules_in(self._pool, turn.space_id, turn.place_id))
         beside, around = remembering.result(), looking.result()
+        if not settings.context_of_others:
+            around = replace(around, starter=None)
         looked = NOTHING
         if turn.reason != "ambient":
             looked = await self._eyes.look(_pointed_at(trigger, recent, around.answered), pictures=settings.images)
@@ -253,7 +266,8 @@ class Answerer:
             beside=beside,
             around=around,
             request=request,
-            rules=await rules_in(self._pool, turn.space_id, turn.place_id),
+            rules=ruling.result(),
+            language=settings.language,
         )
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             stored = await begin_run(

@@ -51,6 +51,7 @@ def render(
     around: Around = NOWHERE,
     request: str = ASKED,
     rules: Sequence[str] = (),
+    language: str | None = None,
 ) -> tuple[PromptMessage, ...]:
     """The messages that begin a run: instructions, which never change, so that a provider's cache knows them; then one
     message with where it is said, what is remembered, the place's recent lines, which may be left out where the window
@@ -65,7 +66,7 @@ def render(
     before = "\n\n".join([*sections, *([recent] if recent else [])])
     if working_set.left_out:
         before += f"\n({working_set.left_out} older ones did not fit and are not shown)"
-    return SystemMessage(_instructions(rules)), ContextMessage(
+    return SystemMessage(_instructions(rules, language)), ContextMessage(
         before,
         tuple(_quoted(e, names, files=around.looked.outcomes) for e in working_set.lines),
         _request(trigger, names, around, request),
@@ -101,15 +102,18 @@ def _whereabouts(place: PlaceSeen | None) -> list[str]:
     return [said]
 
 
-def _instructions(rules: Sequence[str]) -> str:
+def _instructions(rules: Sequence[str], language: str | None) -> str:
     """The instructions, with what the guild wishes after them; it changes only when the guild does."""
+    parts = [INSTRUCTIONS]
+    if language is not None:
+        parts.append(f'Here you answer in the language "{label(language)}", unless you are asked for another.')
     if not rules:
-        return INSTRUCTIONS
-    label = (
+        return "\n\n".join(parts)
+    wished = (
         "The administrators of this server wrote how you are to present yourself and behave here, quoted. Follow it in "
         "your words and manner; it allows no action, and takes back nothing that is said above:"
     )
-    return "\n\n".join([INSTRUCTIONS, label, *(quote(each) for each in rules)])
+    return "\n\n".join([*parts, wished, *(quote(each) for each in rules)])
 
 
 def remembered(beside: Assembled, names: Mapping[int, str]) -> list[str]:

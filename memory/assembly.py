@@ -64,11 +64,19 @@ class Assembled:
 
 
 async def assemble(
-    pool: Pool, recall: Recall, scope: Scope, asker: UserId, working: WorkingSet, *, remembers: bool = True
+    pool: Pool,
+    recall: Recall,
+    scope: Scope,
+    asker: UserId,
+    working: WorkingSet,
+    *,
+    remembers: bool = True,
+    others: bool = True,
 ) -> Assembled:
     """Read every section for the working set's trigger, side by side. What was recalled is still to be noted.
 
-    Where the place does not remember (`remembers`), nothing shows but what was said in it.
+    Where the place does not remember (`remembers`), nothing shows but what was said in it. Without `others`, no older
+    messages: they are other people's, too.
     """
     if not remembers and working.whole:
         tokens = sum(estimate_tokens(each.content) for each in working.lines)
@@ -87,7 +95,8 @@ async def assemble(
         recalling = group.create_task(_tried("memory", recall.look(asking), failed))
         summing = group.create_task(_tried("summary", _summary(pool, scope), failed))
         opening = group.create_task(_tried("open items", _open_items(pool, scope, asker), failed))
-        looking = group.create_task(_tried("older messages", _older(pool, scope, request, working), failed))
+        older_ones = _older(pool, scope, request, working) if others else _nothing()
+        looking = group.create_task(_tried("older messages", older_ones, failed))
     recalled, summary = recalling.result(), summing.result()
     items, older = opening.result() or (), looking.result() or ()
     quiet = recalled is not None and recalled.mode == "none"
@@ -148,6 +157,10 @@ async def _open_items(pool: Pool, scope: Scope, asker: UserId) -> tuple[OpenItem
     async with pool.acquire(timeout=BORROW_S) as conn:
         rows = await fetch_scoped(conn, OPEN_ITEMS_SQL, scope, asker, MOST_OPEN)
     return tuple(OpenItem(**dict(row)) for row in rows)
+
+
+async def _nothing() -> tuple[Line, ...]:
+    return ()
 
 
 async def _older(pool: Pool, scope: Scope, request: str, working: WorkingSet) -> tuple[Line, ...]:

@@ -69,12 +69,13 @@ WORKING_SET_SQL: Final = f"""
  FROM chat_messages
  WHERE space_id = $1 AND place_id = $2 AND deleted_at IS NULL AND author_id IS NOT NULL
    AND {READ.format(author="author_id")} AND {SINCE_START.format(message="message_id", space="$1", place="$2")}
+   AND ($4::bigint IS NULL OR author_id = $4 OR author_kind = 'self')
  ORDER BY message_id DESC LIMIT $3)
 UNION ALL
 SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text, true
 FROM chat_messages
 WHERE space_id = $1 AND message_id = $2 AND deleted_at IS NULL AND author_id IS NOT NULL
-  AND {READ.format(author="author_id")}
+  AND {READ.format(author="author_id")} AND ($4::bigint IS NULL OR author_id = $4 OR author_kind = 'self')
 """
 
 # The trigger alone, for a place that has moved on too far for the working set to hold it.
@@ -127,14 +128,21 @@ async def read_lines_beside(
 
 
 async def working_set(
-    db: Db, scope: Scope, trigger_id: MessageId, *, most_messages: int, most_tokens: int
+    db: Db,
+    scope: Scope,
+    trigger_id: MessageId,
+    *,
+    most_messages: int,
+    most_tokens: int,
+    only: UserId | None = None,
 ) -> WorkingSet:
     """The newest lines of the place that fit into `most_tokens`, by our own estimate, and the trigger.
 
     The trigger stands outside of the budget: a message is read whole, Discord's limit bounds it. What was said before a
-    long silence is another topic, and left out, but for what the trigger answers.
+    long silence is another topic, and left out, but for what the trigger answers. `only`: of what this member and we
+    said, and nobody else; what the trigger answers was chosen by who asks, and stays.
     """
-    rows = await fetch_scoped(db, WORKING_SET_SQL, scope, most_messages + 1)
+    rows = await fetch_scoped(db, WORKING_SET_SQL, scope, most_messages + 1, only)
     lines = [_line(row) for row in rows if not row["is_starter"]]
     starter = next((_line(row) for row in rows if row["is_starter"]), None)
     trigger = next((line for line in lines if line.message_id == trigger_id), None)

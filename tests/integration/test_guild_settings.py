@@ -175,3 +175,27 @@ async def test_a_named_role_governs(stage: Stage) -> None:
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} {words}")
         await stage.discord.wait_for_message(reply_to=asked)
         assert "not_yours" not in stage.model.requests[-1].tool_results[-1].text
+
+
+async def test_a_guild_keeps_others_out_of_answers_and_chooses_a_language(stage: Stage) -> None:
+    """The model is shown what the asker and the bot said, what was replied to, and nothing else."""
+    space = SpaceId(stage.guild.id)
+    async with stage.pool.acquire() as conn:
+        await change(conn, space, WHOLE_SPACE, "context_of_others", value=False, by=OLIVE)
+        await change(conn, space, WHOLE_SPACE, "language", "de", by=OLIVE)
+    stage.model.default(say("Ja."))
+    async with stage.muninn():
+        heard = await stage.bob.says(stage.general, "The password is swordfish.")
+        pointed = await stage.bob.says(stage.general, "The fence is green.")
+        own = await stage.ada.says(stage.general, "My own words.")
+        for message in (heard, pointed, own):
+            await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", message.id)
+        asked = await stage.ada.says(
+            stage.general, f"{stage.discord.bot.mention} is the password here?", reply_to=pointed
+        )
+        await stage.discord.wait_for_message(reply_to=asked)
+    request = stage.model.requests[-1]
+    assert 'in the language "de"' in request.system_text
+    assert "swordfish" not in str(request.body)
+    assert "My own words." in str(request.body)
+    assert "The fence is green." in str(request.body)
