@@ -35,7 +35,7 @@ MOST_ATTEMPTS: Final = 6
 STINT_S: Final = 20.0
 """How long a part is tried in one go: a place that takes no messages must not keep a worker from other places."""
 
-JOURNAL_S: Final = 15.0
+JOURNAL_S: Final = 5.0
 """How long what was said waits for the journal, before its turn is given back to be recorded later."""
 
 REACT_WITHIN_S: Final = 10.0

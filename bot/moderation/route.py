@@ -8,15 +8,17 @@ from discord.http import Route as Address
 from bot.addressing import Identity
 from bot.arrivals.items import Journalled
 from bot.errors import CommandRefused, ReadFault
+from bot.facts import Facts
 from bot.links import message_link
 from bot.moderation.office import Office, Petition
+from bot.moderation.orders import Order
 from bot.moderation.speech import Said, hear
 from bot.payloads import snowflake
 from bot.rest import Reads, parsed
 from bot.routes import RouteEnd, RouteName, Shown, Told
 from bot.turns import Turn
 from memory.database import BORROW_S, Pool
-from memory.ids import MessageId, UserId
+from memory.ids import MessageId, PlaceId, UserId
 
 log = structlog.get_logger(__name__)
 
@@ -68,12 +70,24 @@ class ModerationRoute:
             heard = hear(said)
         except CommandRefused as refusal:
             return Told(refusal.text, "moderation_refused")
-        if heard is None:
+        if heard is None or await self._is_for_tools(turn, heard.order):
             return None
         petition = Petition(turn.scope, turn.trigger_id, turn.author_id, turn.trigger_id, turn.turn_id, turn.lease_no)
         answer = await self._office.ask(heard.order, petition, listing=heard.listing)
         log.info("moderation.heard", deed=heard.order.deed, asked=answer.asked, trigger_id=turn.trigger_id)
         return Shown("card") if answer.asked else Told(answer.text, "moderation_refused")
+
+    async def _is_for_tools(self, turn: Turn, order: Order) -> bool:
+        """Whether it changes a thread, which whoever opened it may do without being a moderator: tools know whose it
+        is. Where Discord cannot say, the office finds so, too, and says it."""
+        if order.deed != "channel_edit" or order.place_id is None:
+            return False
+        try:
+            place = await Facts(self._reads, turn.space_id, self._me.user_id).place(PlaceId(order.place_id))
+        except ReadFault as fault:
+            log.info("moderation.place_unknown", place_id=order.place_id, cause=str(fault))
+            return False
+        return place is not None and place.is_thread
 
     async def _said(self, turn: Turn) -> Said | None:
         async with self._pool.acquire(timeout=BORROW_S) as conn:

@@ -14,7 +14,7 @@ Pool = "asyncpg.Pool[asyncpg.Record]"
 PAIRS = f"""
 SELECT p.place_id AS place, shown.place_id AS origin
 FROM places p CROSS JOIN LATERAL (
-    WITH {SHOWN_PLACES.replace("$2::bigint", "p.place_id").replace("= $2", "= p.place_id")} SELECT * FROM shown_places
+    WITH {SHOWN_PLACES.replace("$2::bigint", "p.place_id").replace("$2", "p.place_id")} SELECT * FROM shown_places
 ) AS shown
 WHERE p.space_id = $1
 """

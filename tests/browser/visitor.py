@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -109,7 +110,7 @@ class Visitor:
         """Something of a message's menu."""
         await message.hover()
         await message.get_by_role("button", name="More", exact=True).click()
-        await self.page.get_by_role("menuitem", name=action).click()
+        await self.page.get_by_role("menuitem", name=re.compile(rf"^{re.escape(action)}(?! message)")).first.click()
 
     async def uses(self, command: str, **options: str) -> None:
         """A slash command; options are typed in order of appearance or, optional ones, asked for."""

@@ -146,7 +146,7 @@ async def test_a_full_disk_while_an_answer_is_recorded_repeats_nothing(stage: St
     async with stage.muninn():
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
         await stage.discord.wait_for_message(reply_to=asked)
-        await stage.until("SELECT 1 FROM turns WHERE attempts > 1")
+        await stage.until("SELECT 1 FROM turns WHERE attempts > 1", within=20)
         await stage.pool.execute("DROP TRIGGER full_disk ON action_receipts")
         assert await stage.settled(1, within=20) == ["answered"]
     assert len(stage.discord.bot_messages()) == 1
