@@ -205,10 +205,15 @@ WHERE space_id = $1 AND (
 ORDER BY changed_at DESC LIMIT $4
 """
 
-# The time zones that these people named, wherever they did: only hours are made from them.
+# The time zones that these people named, wherever they did: only hours are made from them. What they set by command
+# comes last, and counts.
 READ_ZONES_SQL: Final = """
-SELECT owner_id, content FROM live_memories
-WHERE space_id = $1 AND scope = 'user' AND owner_id = ANY($2::bigint[]) AND key = 'profile.timezone'
+SELECT owner_id, content FROM (
+    SELECT owner_id, content, 1 AS rank FROM live_memories
+    WHERE space_id = $1 AND scope = 'user' AND owner_id = ANY($2::bigint[]) AND key = 'profile.timezone'
+    UNION ALL
+    SELECT user_id, time_zone, 2 FROM member_choices WHERE user_id = ANY($2::bigint[]) AND time_zone IS NOT NULL
+) AS named ORDER BY rank
 """
 
 

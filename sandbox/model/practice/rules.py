@@ -106,6 +106,7 @@ RULES: tuple[tuple[str, re.Pattern[str], _Rule], ...] = tuple(
             deeds.search,
         ),
         ("search", r"\bwhat do you (?:remember|know|recall)\b(?: about)?(?P<query>.*)", deeds.search),
+        ("search", r"\b(?:what|where|which [\w ]{1,30}?) (?:do|did|is|are) (?:i|my)\b(?P<query>.*)", deeds.search),
         ("search", r"\b(?:do you )?(?:remember|recall)\b(?: anything)?(?: about)?(?P<query>.*)", deeds.search),
         (
             "read",

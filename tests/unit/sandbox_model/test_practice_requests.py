@@ -91,6 +91,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("forget memory 12", "memory_forget", {"memory_id": "12"}),
     ("forget preference.editor", "memory_forget", {"key": "preference.editor"}),
     ("what do you remember about tea?", "memory_search", {"query": "tea"}),
+    ("what do I like?", "memory_search", {"query": "like"}),
     ("what do you know about me?", "memory_search", {"query": "Ada"}),
     ("what did Ben say about atlas?", "memory_search", {"query": "atlas"}),
     ("who said thursday?", "memory_search", {"query": "thursday"}),
