@@ -28,7 +28,7 @@ CASES = [
     (WAITING_INBOX_SQL, (64, 3000, 1800), {"discord_inbox_waiting"}, {"discord_inbox"}),
     (CLAIM_TURNS_SQL, (8, 20.0, 1800.0), {"turns_queued", "turns_leased", "turns_served", "turns_lane"}, {"turns"}),
     (HEARTBEAT_SQL, ([1, 2], [1, 1], 20.0), set[str](), {"turns"}),
-    (WORKING_SET_SQL, (1, 1, 31), {"chat_messages_place"}, {"chat_messages"}),
+    (WORKING_SET_SQL, (1, 1, 31, None), {"chat_messages_place"}, {"chat_messages"}),
     (
         SEARCH_WORDS_SQL,
         (1, 1, "word", 2**62, 2**62, 0, 5, 5_000, None, 32),
