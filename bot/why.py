@@ -39,7 +39,8 @@ MOST_PLACES: Final = 12
 """How many places are looked at for whether the viewer can read them: what is elsewhere is not shown."""
 
 _URL: Final = re.compile(r'"url":"(https?://[^"\\\s<>]{1,300})"')
-_MESSAGE: Final = re.compile(r'"message_id":"(\d{15,20})"')
+# Ids of other things than messages are found in no journal.
+_MESSAGE: Final = re.compile(r'"(?:message_)?id":"(\d{15,20})"')
 
 # Writes by the words of a person; what is not named here is named by its tool.
 _DEEDS: Final[Mapping[str, str]] = {

@@ -307,6 +307,19 @@ async def test_why_links_what_was_said_elsewhere_where_it_was_said(stage: Stage)
         assert str(source.id) not in await _why(stage, stage.bob, answer)
 
 
+async def test_why_links_messages_that_were_read(stage: Stage) -> None:
+    """What a tool read from Discord is a source, too."""
+    stage.model.script(call("discord_read_messages"), say("Bob spoke of a lathe."))
+    async with stage.muninn():
+        source = await stage.bob.says(stage.general, "the lathe is green")
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", source.id)
+        question = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} what is new here?")
+        answer = await stage.discord.wait_for_message(reply_to=question)
+        await stage.settled(1)
+        await stage.until("SELECT 1 FROM application_commands")
+        assert f"/{stage.general.id}/{source.id}" in await _why(stage, stage.ada, answer)
+
+
 async def test_stop_ends_what_runs_for_oneself(stage: Stage) -> None:
     """I10: the member stops their own run, and nobody else's."""
     gate = stage.model.hold()
