@@ -95,8 +95,9 @@ async def assemble(
         recalling = group.create_task(_tried("memory", recall.look(asking), failed))
         summing = group.create_task(_tried("summary", _summary(pool, scope), failed))
         opening = group.create_task(_tried("open items", _open_items(pool, scope, asker), failed))
-        older_ones = _older(pool, scope, request, working) if others else _nothing()
-        looking = group.create_task(_tried("older messages", older_ones, failed))
+        looking = group.create_task(
+            _tried("older messages", _older(pool, scope, request, working, others=others), failed)
+        )
     recalled, summary = recalling.result(), summing.result()
     items, older = opening.result() or (), looking.result() or ()
     quiet = recalled is not None and recalled.mode == "none"
@@ -159,16 +160,12 @@ async def _open_items(pool: Pool, scope: Scope, asker: UserId) -> tuple[OpenItem
     return tuple(OpenItem(**dict(row)) for row in rows)
 
 
-async def _nothing() -> tuple[Line, ...]:
-    return ()
-
-
-async def _older(pool: Pool, scope: Scope, request: str, working: WorkingSet) -> tuple[Line, ...]:
+async def _older(pool: Pool, scope: Scope, request: str, working: WorkingSet, *, others: bool) -> tuple[Line, ...]:
     """Messages from before the working set, and of other places that may show here, which have most of the request's
-    words, each with its neighbours."""
+    words, each with its neighbours; none where those of `others` are not to be shown."""
     wanted = set(content_words(request))
     nowhere_else = working.whole and scope.space_id == scope.place_id
-    if len(wanted) < 2 or working.trigger is None or nowhere_else:
+    if not others or len(wanted) < 2 or working.trigger is None or nowhere_else:
         return ()
     trigger_id = working.trigger.message_id
     first = min((trigger_id, *(each.message_id for each in working.lines)))

@@ -10,7 +10,7 @@ what they can in the same scope, and the ledger says so (I9).
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
@@ -69,18 +69,45 @@ class Recalled:
     `recall_id` is its number in the ledger, once it stands there.
     """
 
-    items: tuple[Ranked, ...]
-    hops: Mapping[int, Hop]
+    asking: Asking
     mode: Mode
     why: str | None
-    scan: ScanMode
-    considered: int
-    left_out: Mapping[LeftOut, int]
-    underfilled: bool
-    asking: "Asking"
-    made: "_Made"
-    episodes: tuple[Episode, ...] = ()
+    found: Found | None = None
+    selected: Selected | None = None
+    hops: Mapping[int, Hop] = field(default_factory=dict[int, Hop])
+    underfilled: bool = True
+    kept: Episodes = NO_EPISODES
     recall_id: int | None = None
+
+    @property
+    def items(self) -> tuple[Ranked, ...]:
+        """The memories, best first."""
+        return self.selected.chosen if self.selected else ()
+
+    @property
+    def episodes(self) -> tuple[Episode, ...]:
+        """The episodes, which follow the memories."""
+        return self.kept.chosen
+
+    @property
+    def scan(self) -> ScanMode:
+        """How the index of vectors was used."""
+        return self.found.scan if self.found else "off"
+
+    @property
+    def considered(self) -> int:
+        """How many memories and episodes were looked at."""
+        return (len(self.found.candidates) if self.found else 0) + self.kept.considered
+
+    @property
+    def left_out(self) -> Mapping[LeftOut, int]:
+        """How many of them were not chosen, by why."""
+        return dict(Counter(self.selected.left_out if self.selected else {}) + Counter(self.kept.left_out))
+
+    @property
+    def saved_tokens(self) -> int:
+        """The tokens that those would have taken, as an estimate."""
+        return (self.selected.saved_tokens if self.selected else 0) + self.kept.saved_tokens
 
 
 class Recall:
@@ -117,11 +144,11 @@ class Recall:
         if asking.cause == "search":
             require_query(asking.text)
         if not await place_remembers(self._pool, asking.scope.space_id, asking.scope.place_id):
-            return _recalled(asking, _Made("none", "memory_off"))
+            return Recalled(asking, "none", "memory_off")
         now = datetime.now(UTC)
         question = read(asking.text, now, about=asking.about)
         if question.sort == "small_talk" and asking.cause == "answer":
-            return _recalled(asking, _Made("none", "small_talk"))
+            return Recalled(asking, "none", "small_talk")
         vector, around, trouble = await self._prepare(asking.scope, question)
         return await self._recall(asking, question, vector, around, trouble, now)
 
@@ -181,7 +208,8 @@ class Recall:
             )
         seen = {each.candidate.memory_id for each in best if is_shown(each.candidate.content, asking.shown)}
         selected = select(ranked, seen, alike, self._floors, limits)
-        made = _Made(
+        recalled = Recalled(
+            asking,
             "hybrid" if query else "keyword_fallback",
             trouble or _why_empty(ranked or episodes.chosen, found.candidates or episodes.considered),
             found,
@@ -202,12 +230,12 @@ class Recall:
                     if (each.candidate.cosine or 0.0) >= self._floors.used
                 ]
             )
-        return _recalled(asking, made)
+        return recalled
 
     async def note(self, recalled: Recalled, run_id: RunId | None) -> int:
         """Write a recall down, with the run that it was for; its number in the ledger."""
-        asking, made, items = recalled.asking, recalled.made, recalled.items
-        scored = made.mode != "keyword_fallback"
+        asking, items, episodes = recalled.asking, recalled.items, recalled.episodes
+        scored = recalled.mode != "keyword_fallback"
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             row = await conn.fetchrow(
                 NOTE_RECALL_SQL,
@@ -216,68 +244,27 @@ class Recall:
                 asking.asker,
                 run_id,
                 asking.cause,
-                made.mode,
-                made.why,
-                made.found.scan if made.found else "off",
-                made.found.scan_why if made.found else None,
-                made.considered,
-                orjson.dumps(made.left_out).decode(),
-                made.saved_tokens,
-                made.underfilled,
+                recalled.mode,
+                recalled.why,
+                recalled.scan,
+                recalled.found.scan_why if recalled.found else None,
+                recalled.considered,
+                orjson.dumps(recalled.left_out).decode(),
+                recalled.saved_tokens,
+                recalled.underfilled,
                 [each.candidate.memory_id for each in items],
                 [each.candidate.version for each in items],
                 [each.reason for each in items],
                 [each.score if scored else None for each in items],
                 [each.candidate.cosine if scored else None for each in items],
                 [tokens_of(each) for each in items],
-                len(items) + len(made.episodes.chosen),
+                len(items) + len(episodes),
             )
             if row is None:
                 raise AssertionError("it is noted now, or it was")
-            if row["fresh"] and made.episodes.chosen:
-                await note_episodes(
-                    conn, asking.scope, row["recall_id"], made.episodes.chosen, after=len(items), scored=scored
-                )
+            if row["fresh"] and episodes:
+                await note_episodes(conn, asking.scope, row["recall_id"], episodes, after=len(items), scored=scored)
         return int(row["recall_id"])
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    mode: Mode
-    why: str | None
-    found: Found | None = None
-    selected: Selected | None = None
-    hops: Mapping[int, Hop] | None = None
-    underfilled: bool = True
-    episodes: Episodes = NO_EPISODES
-
-    @property
-    def considered(self) -> int:
-        return (len(self.found.candidates) if self.found else 0) + self.episodes.considered
-
-    @property
-    def left_out(self) -> Mapping[LeftOut, int]:
-        return dict(Counter(self.selected.left_out if self.selected else {}) + Counter(self.episodes.left_out))
-
-    @property
-    def saved_tokens(self) -> int:
-        return (self.selected.saved_tokens if self.selected else 0) + self.episodes.saved_tokens
-
-
-def _recalled(asking: Asking, made: _Made) -> Recalled:
-    return Recalled(
-        made.selected.chosen if made.selected else (),
-        made.hops or {},
-        made.mode,
-        made.why,
-        made.found.scan if made.found else "off",
-        made.considered,
-        made.left_out,
-        made.underfilled,
-        asking,
-        made,
-        made.episodes.chosen,
-    )
 
 
 def _why_empty(chosen: Sequence[object], considered: object) -> str | None:
