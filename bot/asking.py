@@ -22,7 +22,7 @@ from bot.errors import TurnLost
 from bot.interactions import EXPIRED_BUTTON, Press, Reply
 from bot.judgement import Judgement
 from bot.metrics import CARDS, REDIS_ERRORS
-from bot.receipts import Intent, settle
+from bot.receipts import Intent, settle_as
 from bot.wishes import Wish, dump_action
 from bot.writes import Outgoing, Writes
 from memory.database import BORROW_S, Pool
@@ -319,14 +319,7 @@ class Asking:
             card.place_id, card.message_id, self._office(card).outcome(card), components=(), within_s=SHOW_WITHIN_S
         )
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            await settle(
-                conn,
-                receipt.receipt_id,
-                outcome.state,
-                external_id=outcome.external_id,
-                failure=outcome.failure,
-                attempts=outcome.attempts,
-            )
+            await settle_as(conn, receipt.receipt_id, outcome)
             if outcome.state != "unknown":
                 await cards.shown(conn, card)
         crash_point("after_card_shown")

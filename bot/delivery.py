@@ -15,7 +15,8 @@ from bot.drafts import Draft, Drafts, close_draft
 from bot.errors import DeliveryDelayed, EventDropped, TurnLost
 from bot.events import Dispatch, read
 from bot.metrics import RECEIPTS
-from bot.receipts import Intent, claimed_messages, close_unsent, settle
+from bot.own_messages import own_dispatch
+from bot.receipts import Intent, claimed_messages, close_unsent, settle_as
 from bot.turns import Part, Turn
 from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Pool
@@ -139,14 +140,7 @@ class Delivery:
         outcome = await self._writes.react(turn.place_id, turn.trigger_id, emoji, within_s=REACT_WITHIN_S)
         crash_point("after_effect")
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            await settle(
-                conn,
-                receipt.receipt_id,
-                outcome.state,
-                external_id=outcome.external_id,
-                failure=outcome.failure,
-                attempts=outcome.attempts,
-            )
+            await settle_as(conn, receipt.receipt_id, outcome)
         crash_point("after_receipt")
         return outcome
 
@@ -194,14 +188,7 @@ class Delivery:
         if outcome.state == "applied":
             return await self._out(turn, part, outcome, is_last=not rest, was_draft=was_draft)
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            await settle(
-                conn,
-                part.receipt.receipt_id,
-                outcome.state,
-                external_id=outcome.external_id,
-                failure=outcome.failure,
-                attempts=outcome.attempts,
-            )
+            await settle_as(conn, part.receipt.receipt_id, outcome)
             await close_unsent(conn, [each.receipt.receipt_id for each in rest])
             await turns.end(conn, turn, "cancelled", reason=f"undeliverable:{outcome.failure}")
         log.warning("turn.undeliverable", turn_id=turn.turn_id, place_id=turn.place_id, failure=outcome.failure)
@@ -242,11 +229,10 @@ class Delivery:
         """Journal what we said, by the writer that takes everything in; by ourselves where that one has no room."""
         # Its receipt is settled by what the response said, and needs no nonce.
         payload = {name: value for name, value in message.items() if name != "nonce"}
-        if not await is_direct(self._pool, turn.scope):
-            payload.setdefault("guild_id", str(turn.space_id))
+        guild_id = None if await is_direct(self._pool, turn.scope) else turn.space_id
         # A draft's making is journalled already, without words: they come with the change that made it the answer.
         kind = "MESSAGE_UPDATE" if was_draft else "MESSAGE_CREATE"
-        dispatch = Dispatch(kind, payload, "rest", 0, "action")
+        dispatch = own_dispatch(payload, guild_id, kind)
         acknowledged = self._accept(dispatch) if self._accept is not None else None
         if acknowledged is not None:
             with contextlib.suppress(EventDropped):

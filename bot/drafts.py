@@ -16,7 +16,7 @@ from bot.bodies import Component, button, row
 from bot.crash import crash_point
 from bot.drafting import button_id
 from bot.errors import DeliveryDelayed
-from bot.receipts import Intent, Receipt, Settled, intend, settle
+from bot.receipts import Intent, Receipt, Settled, intend, settle_as
 from bot.turns import Turn, nonce
 from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Borrowed, Pool
@@ -170,14 +170,7 @@ class Drafts:
         outcome = await self._writes.send(outgoing, receipt, known=known, claimed=_nobody, within_s=within_s)
         crash_point("after_draft_posted")
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            await settle(
-                conn,
-                receipt.receipt_id,
-                outcome.state,
-                external_id=outcome.external_id,
-                failure=outcome.failure,
-                attempts=outcome.attempts,
-            )
+            await settle_as(conn, receipt.receipt_id, outcome)
         return _draft(receipt, outcome.external_id), outcome.state
 
     async def _removed(self, turn_id: TurnId, place_id: PlaceId, message_id: MessageId) -> None:

@@ -19,8 +19,8 @@ from bot.addressing import Identity
 from bot.crash import crash_point
 from bot.delivery import LINK_ANSWER_SQL
 from bot.errors import TurnLost
-from bot.events import Dispatch, read
-from bot.receipts import Intent, Receipt, claimed_messages, settle
+from bot.own_messages import journal_own
+from bot.receipts import Intent, Receipt, claimed_messages, settle, settle_as
 from bot.reporting import refused_by_discord, report_of
 from bot.standing import Standing
 from bot.turns import NONCE_CHARACTERS
@@ -30,7 +30,6 @@ from memory.database import BORROW_S, Borrowed, Pool
 from memory.errors import MemoryRefused
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
 from memory.items import Author, Draft, Target, forget, remember
-from memory.journal import write_group
 from memory.owners import Caps
 from memory.places import is_direct
 from memory.scope import Scope
@@ -155,14 +154,7 @@ class Effects:
                 await cards.posted(conn, card_id, outcome.external_id)
             if card_id is not None and outcome.state == "refused":
                 await cards.withdraw(conn, card_id)
-            await settle(
-                conn,
-                receipt.receipt_id,
-                outcome.state,
-                external_id=outcome.external_id,
-                failure=outcome.failure,
-                attempts=outcome.attempts,
-            )
+            await settle_as(conn, receipt.receipt_id, outcome)
 
     async def send(
         self, outgoing: Outgoing, errand: Errand, receipt: Receipt, *, within_s: float = WITHIN_S
@@ -235,12 +227,8 @@ class Effects:
     async def _journal(
         self, conn: Borrowed, errand: Errand, message: Mapping[str, object], message_id: MessageId
     ) -> None:
-        payload = dict(message)
-        if not await is_direct(conn, errand.scope):
-            payload.setdefault("guild_id", str(errand.space_id))
-        events = read(Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action"), self._me)
-        # Its receipt is settled in this very transaction, by what the response said.
-        await write_group(conn, [replace(event, nonce=None) for event in events])
+        guild_id = None if await is_direct(conn, errand.scope) else errand.space_id
+        await journal_own(conn, message, guild_id, self._me)
         if errand.turn_id is not None:
             await conn.execute(LINK_ANSWER_SQL, errand.space_id, message_id, errand.turn_id)
 

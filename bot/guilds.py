@@ -11,7 +11,7 @@ import time
 from base64 import b32encode
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import blake2b
 from typing import Any, Final, Literal
@@ -24,18 +24,17 @@ from bot.crash import crash_point
 from bot.erasure import requests
 from bot.erasure.requests import Seal
 from bot.errors import EventDropped, ReadFault, WriteInDoubt, WriteRefused
-from bot.events import Dispatch, read
 from bot.facts import Facts
 from bot.ingress import Ack
 from bot.joinings import ACTION, Joined, Standing, State
+from bot.own_messages import journal_own
 from bot.payloads import moment, snowflake
-from bot.receipts import Intent, Receipt, claimed_messages, intend, settle
+from bot.receipts import Intent, Receipt, claimed_messages, intend, settle_as
 from bot.rest import Reads
 from bot.turns import NONCE_CHARACTERS
 from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, time_snowflake
-from memory.journal import write_group
 
 log = structlog.get_logger(__name__)
 
@@ -272,20 +271,8 @@ class Guilds:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             if outcome.message is not None:
                 # The message before its receipt, as everywhere.
-                payload = dict(outcome.message)
-                if guild is not None:
-                    payload.setdefault("guild_id", str(guild.space_id))
-                events = read(Dispatch("MESSAGE_CREATE", payload, "rest", 0, "action"), self._me)
-                # Its receipt is settled in this very transaction, by what the response said.
-                await write_group(conn, [replace(event, nonce=None) for event in events])
-            await settle(
-                conn,
-                receipt.receipt_id,
-                outcome.state,
-                external_id=outcome.external_id,
-                failure=outcome.failure,
-                attempts=outcome.attempts,
-            )
+                await journal_own(conn, outcome.message, None if guild is None else guild.space_id, self._me)
+            await settle_as(conn, receipt.receipt_id, outcome)
 
 
 def _hear(kind: str, data: Mapping[str, Any], committed: "asyncio.Future[Ack] | None") -> _Heard | None:

@@ -9,7 +9,7 @@ away, so that no two workers do the same at once (I14).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import orjson
 
@@ -155,6 +155,42 @@ WITH settled AS (
 )
 SELECT action FROM settled
 """
+
+
+class Came(Protocol):
+    """What an effect came to, as whoever made it tells."""
+
+    @property
+    def state(self) -> Settled:
+        """Whether it was made."""
+        ...
+
+    @property
+    def external_id(self) -> int | None:
+        """What came of it, by Discord's id."""
+        ...
+
+    @property
+    def failure(self) -> str | None:
+        """Why it was not made, or is not certain."""
+        ...
+
+    @property
+    def attempts(self) -> int:
+        """How often it was tried."""
+        ...
+
+
+async def settle_as(conn: Db, receipt_id: int, outcome: Came) -> None:
+    """As `settle`, with what an outcome says."""
+    await settle(
+        conn,
+        receipt_id,
+        outcome.state,
+        external_id=outcome.external_id,
+        failure=outcome.failure,
+        attempts=outcome.attempts,
+    )
 
 
 async def settle(

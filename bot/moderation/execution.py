@@ -21,7 +21,7 @@ from bot.moderation.messages import CaseMessages, taken
 from bot.moderation.orders import Order
 from bot.moderation.rules import Refused, Situation, judge
 from bot.moderation.situation import Situations
-from bot.receipts import Intent, settle
+from bot.receipts import Intent, settle_as
 from bot.reporting import refused_by_discord
 from bot.rest import Reads
 from bot.writes import Change, Outcome, Writes
@@ -188,14 +188,7 @@ class Execution:
         else:
             outcome = await self._writes.change(change, within_s=WITHIN_S)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            await settle(
-                conn,
-                receipt.receipt_id,
-                outcome.state,
-                external_id=outcome.external_id,
-                failure=outcome.failure,
-                attempts=outcome.attempts,
-            )
+            await settle_as(conn, receipt.receipt_id, outcome)
         return outcome
 
     async def _end(self, case: Case, end: End) -> Done:

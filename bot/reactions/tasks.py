@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from bot import receipts
 from bot.errors import WriteInDoubt
-from bot.receipts import Intent, settle
+from bot.receipts import Intent, settle_as
 from bot.writes import Outcome
 from memory.database import BORROW_S, Db, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
@@ -102,14 +102,7 @@ async def do(
             return None
     outcome = await write()
     async with pool.acquire(timeout=BORROW_S) as conn:
-        await settle(
-            conn,
-            receipt.receipt_id,
-            outcome.state,
-            external_id=outcome.external_id,
-            failure=outcome.failure,
-            attempts=outcome.attempts,
-        )
+        await settle_as(conn, receipt.receipt_id, outcome)
     if outcome.state == "unknown":
         raise WriteInDoubt(outcome.failure or "unknown", outcome.retry_after_s)
     return outcome
