@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.speech.parts import MOST_CHARACTERS, is_blank, split
+from tests.harness.fences import FENCE, open_block
 
 BITS = st.sampled_from(
     [
@@ -27,21 +28,6 @@ BITS = st.sampled_from(
 )
 TEXTS = st.one_of(st.lists(BITS, max_size=80).map("".join), st.text(max_size=500))
 LIMITS = st.sampled_from([40, 100, 199, 2000])
-FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n`]*)$")
-
-
-def _open_at_end(part: str) -> str | None:
-    """The mark of the code block that is open after `part`."""
-    mark: str | None = None
-    for line in part.split("\n"):
-        found = FENCE.match(line)
-        if found is None:
-            continue
-        if mark is None:
-            mark = found[1]
-        elif found[1][0] == mark[0] and len(found[1]) >= len(mark) and not found[2].strip():
-            mark = None
-    return mark
 
 
 @given(TEXTS, LIMITS)
@@ -61,7 +47,7 @@ def test_every_part_closes_its_code_blocks(text: str, limit: int) -> None:
     begin and end within a line, too: then they come in pairs."""
     parts = split(text, limit)
     for part in parts:
-        assert _open_at_end(part) is None or part.count("```") % 2 == 0
+        assert open_block(part) is None or part.count("```") % 2 == 0
 
 
 @given(TEXTS, LIMITS)
@@ -114,4 +100,4 @@ def test_edges_around_the_limit() -> None:
         for text in ("a" * size, "```\n" + "a" * size, "```\n" + "a " * (size // 2) + "\n```"):
             for part in split(text):
                 assert len(part) <= MOST_CHARACTERS
-                assert _open_at_end(part) is None
+                assert open_block(part) is None

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.speech.parts import MOST_CHARACTERS, cut, is_blank, snapshot, split
+from tests.harness.fences import FENCE, open_block
 
 PAGES = sorted((Path(__file__).parents[2] / "docs").rglob("*.md"))
 ATOMS = [
@@ -58,21 +59,6 @@ TEXTS = st.lists(st.sampled_from(BITS), max_size=60).map(" ".join)
 OPEN = st.sampled_from(["`", "||", "**", "[", "<@", "```", "```py\n", "\n```", "(", "|", "<a:x", "~~", "\\", "_"])
 WILD = st.lists(st.one_of(st.sampled_from(BITS), OPEN), max_size=60).map("".join)
 LIMITS = st.sampled_from([90, 150, 400, 2000])
-FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n`]*)$")
-
-
-def open_block(part: str) -> str | None:
-    """The mark of the code block that is open after `part`."""
-    mark: str | None = None
-    for line in part.split("\n"):
-        found = FENCE.match(line)
-        if found is None:
-            continue
-        if mark is None:
-            mark = found[1]
-        elif found[1][0] == mark[0] and len(found[1]) >= len(mark) and not found[2].strip():
-            mark = None
-    return mark
 
 
 def prose(part: str) -> str:
