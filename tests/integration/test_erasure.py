@@ -26,7 +26,7 @@ QUICK: dict[str, Any] = {
     "memory_quiet_s": 0.1,
     "memory_longest_s": 0.5,
     "poll_s": 0.1,
-    "erasure_again_s": 0.5,
+    "erasure_again_s": 1.5,  # longer than what was asked of models waits to be written
     "summary_messages": 2,
     "embedding_dimensions": 1024,
 }
@@ -242,6 +242,8 @@ async def test_delete_me(stage: Stage) -> None:
         gate = stage.model.hold(lambda request: "still there" in request.last_user_text)
         await stage.ada.says(stage.general, f"{stage.discord.bot.mention} are my {CANARY} still there?")
         await gate.reached()
+        # What was asked of models is written behind.
+        await stage.until("SELECT 1 FROM ai_events WHERE member_id = $1", stage.ada.id)
         before = await found_in(stage.pool, needles)
         assert set(before) >= PERSONAL - {"erasures", "erasure_lines", "memory_link_evidence", "turn_parts"}
         await pressed_delete(stage)
