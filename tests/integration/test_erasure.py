@@ -100,7 +100,7 @@ async def found_in_redis(url: str, needles: Sequence[str]) -> list[str]:
 
 
 def turn(request: ChatRequest) -> Completion:
-    """The model: a memory of what Ada says of cloves, and answers that repeat it."""
+    """The model: a memory of what Ada says of cloves, and answers and summaries that repeat it."""
     if is_extraction(request):
         messages = heard(request)["messages"]
         made = [
@@ -110,7 +110,7 @@ def turn(request: ChatRequest) -> Completion:
         ]
         return say_json(cast("Any", {"memories": made, "relations": []}))
     if request.response_format.name or not request.tools:
-        return say(f"They talked about {CANARY}.")
+        return say(f"They talked about {CANARY if CANARY in str(request.body) else 'the weather'}.")
     return say(f"As was said: I sell {CANARY} at the harbour every week.")
 
 
