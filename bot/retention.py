@@ -1,8 +1,9 @@
 """Retention: what a guild keeps no longer goes, once a day and in bounded steps.
 
-Raw events, messages with their edits and reactions, turns with their runs, receipts and the record of recalls go when
-they are older than the guild's setting says. Memories stay, and what they rest on is marked as aged out: that is no
-deletion (I8).
+Raw events, messages with their edits and reactions, turns with their runs, receipts, cards, the record of recalls,
+former values of memories, the record of settings and what owners of the bot looked into go when they are older than
+the guild's setting says. Memories stay, and what they rest on is marked as aged out: that is no deletion (I8). Cases
+of moderation stay, what holds now of settings with who set it, and the versions of a guild's rules.
 """
 
 import asyncio
@@ -33,7 +34,7 @@ PAUSE_S: Final = 0.05
 STATEMENT_S: Final = 120.0
 
 # The spaces of which anything is kept.
-SPACES_SQL: Final = "SELECT DISTINCT space_id FROM place_cursors ORDER BY space_id"
+SPACES_SQL: Final = "SELECT space_id FROM place_cursors UNION SELECT space_id FROM operator_audit ORDER BY space_id"
 
 # The oldest messages of a space that are older than a snowflake.
 OLD_MESSAGES_SQL: Final = """
@@ -75,15 +76,85 @@ WITH dropped AS (
 SELECT count(*) FROM dropped
 """
 
-# The oldest recalls of a space.
-DROP_RECALLS_SQL: Final = """
+# The oldest cards of a space that nobody can press any more.
+DROP_CARDS_SQL: Final = """
 WITH dropped AS (
-    DELETE FROM recalls WHERE recall_id IN (
-        SELECT recall_id FROM recalls WHERE made_at < $3 AND space_id = $1 AND $2::bigint > 0 ORDER BY made_at LIMIT $4)
+    DELETE FROM action_cards WHERE card_id IN (
+        SELECT card_id FROM action_cards
+        WHERE space_id = $1 AND trigger_id < $2 AND state <> 'open' AND expires_at < $3 ORDER BY trigger_id LIMIT $4)
     RETURNING 1
 )
 SELECT count(*) FROM dropped
 """
+
+# The oldest recalls of a space.
+DROP_RECALLS_SQL: Final = """
+WITH dropped AS (
+    DELETE FROM recalls WHERE recall_id IN (
+        SELECT recall_id FROM recalls WHERE space_id = $1 AND made_at < $2 ORDER BY made_at LIMIT $3)
+    RETURNING 1
+)
+SELECT count(*) FROM dropped
+"""
+
+# The oldest former values of memories of a space; what holds now stays.
+DROP_FORMER_VALUES_SQL: Final = """
+WITH dropped AS (
+    DELETE FROM memory_item_revisions WHERE (memory_id, version) IN (
+        SELECT memory_id, version FROM memory_item_revisions
+        WHERE space_id = $1 AND ended_at < $2 ORDER BY ended_at LIMIT $3)
+    RETURNING 1
+)
+SELECT count(*) FROM dropped
+"""
+
+# The oldest former links of a space.
+DROP_FORMER_LINKS_SQL: Final = """
+WITH dropped AS (
+    DELETE FROM memory_link_revisions WHERE (link_id, version) IN (
+        SELECT link_id, version FROM memory_link_revisions
+        WHERE space_id = $1 AND ended_at < $2 ORDER BY ended_at LIMIT $3)
+    RETURNING 1
+)
+SELECT count(*) FROM dropped
+"""
+
+# The oldest changes of settings of a space, but the newest of each: it says who set what holds now, and numbers go on.
+DROP_SETTING_CHANGES_SQL: Final = """
+WITH dropped AS (
+    DELETE FROM guild_setting_changes c USING (
+        SELECT place_id, name, version FROM guild_setting_changes o
+        WHERE space_id = $1 AND set_at < $2 AND EXISTS (
+            SELECT FROM guild_setting_changes n WHERE n.space_id = o.space_id AND n.place_id = o.place_id
+              AND n.name = o.name AND n.version > o.version)
+        ORDER BY set_at LIMIT $3) AS old
+    WHERE c.space_id = $1 AND c.place_id = old.place_id AND c.name = old.name AND c.version = old.version
+    RETURNING 1
+)
+SELECT count(*) FROM dropped
+"""
+
+# The oldest rows of audit of what owners of the bot did in a space.
+DROP_AUDIT_SQL: Final = """
+WITH dropped AS (
+    DELETE FROM operator_audit WHERE audit_id IN (
+        SELECT audit_id FROM operator_audit WHERE space_id = $1 AND at < $2 ORDER BY audit_id LIMIT $3)
+    RETURNING 1
+)
+SELECT count(*) FROM dropped
+"""
+
+OF_MESSAGES: Final = (("turns", DROP_TURNS_SQL), ("receipts", DROP_RECEIPTS_SQL), ("cards", DROP_CARDS_SQL))
+"""What was made for a message, and ended: it takes the oldest message that is kept, and since when things are kept."""
+
+OF_A_MOMENT: Final = (
+    ("recalls", DROP_RECALLS_SQL),
+    ("former_values", DROP_FORMER_VALUES_SQL),
+    ("former_links", DROP_FORMER_LINKS_SQL),
+    ("setting_changes", DROP_SETTING_CHANGES_SQL),
+    ("audit", DROP_AUDIT_SQL),
+)
+"""What has a moment of its own."""
 
 # Of the next events in order, drop those that are older than their space keeps them; a space that is not named keeps
 # its own as long as $4 says.
@@ -133,18 +204,23 @@ class Retention:
     async def _space(self, space_id: SpaceId, since: datetime) -> None:
         before = MessageId(time_snowflake(since))
         gone = {"messages": await self._messages(space_id, before)}
-        kinds = (("turns", DROP_TURNS_SQL), ("receipts", DROP_RECEIPTS_SQL), ("recalls", DROP_RECALLS_SQL))
-        for what, statement in kinds:
-            gone[what] = 0
-            for _ in range(MOST_BATCHES):
-                async with self.pool.acquire(timeout=BORROW_S) as conn:
-                    count = int(await conn.fetchval(statement, space_id, before, since, BATCH, timeout=STATEMENT_S))
-                gone[what] += count
-                if count < BATCH:
-                    break
-                await asyncio.sleep(PAUSE_S)
+        for what, statement in OF_MESSAGES:
+            gone[what] = await self._drop(statement, space_id, before, since)
+        for what, statement in OF_A_MOMENT:
+            gone[what] = await self._drop(statement, space_id, since)
         if any(gone.values()):
             log.info("retention.done", space_id=space_id, **gone)
+
+    async def _drop(self, statement: str, *bounds: object) -> int:
+        gone = 0
+        for _ in range(MOST_BATCHES):
+            async with self.pool.acquire(timeout=BORROW_S) as conn:
+                count = int(await conn.fetchval(statement, *bounds, BATCH, timeout=STATEMENT_S))
+            gone += count
+            if count < BATCH:
+                break
+            await asyncio.sleep(PAUSE_S)
+        return gone
 
     async def _messages(self, space_id: SpaceId, before: MessageId) -> int:
         gone = 0

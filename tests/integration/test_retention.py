@@ -38,6 +38,58 @@ async def test_old_messages_go_and_memories_stay(pool: asyncpg.Pool) -> None:
     assert await pool.fetchval("SELECT count(*) FROM discord_events WHERE message_id = $1", old) == 0
 
 
+async def test_what_was_done_goes_with_its_time(pool: asyncpg.Pool) -> None:
+    """Former values, the record of settings, cards and what owners looked into: the old ones, and never what holds now
+    or the memory itself; another guild, which keeps longer, keeps its own."""
+    talk, other = Talk(pool), Talk(pool, Scope(SpaceId(900), PlaceId(901)))
+    for each in (talk, other):
+        said = await each.says(701, "I keep bees", at=long_ago(20))
+        async with pool.acquire() as conn:
+            async with conn.transaction():
+                for value in ("Ada keeps bees.", "Ada keeps wasps.", "Ada keeps ants."):
+                    await remember(conn, each.author(701, said), Draft(value, key="fact.hive"))
+            for days in (7, 365, 7) if each is talk else ():
+                await change(conn, each.scope.space_id, WHOLE_SPACE, "retention_days", days, by=UserId(1))
+        space = each.scope.space_id
+        await pool.execute(
+            "INSERT INTO operator_audit (operator_id, space_id, action) VALUES (1, $1, 'list_runs')", space
+        )
+        await pool.execute(
+            """INSERT INTO action_cards (space_id, place_id, trigger_id, requester_id, action, digest, asked_action,
+                   question, nonce, expires_at, state)
+               SELECT $1, $2, $3, 701, 'react', digest, '{}', 'q', $1::bigint || state,
+                   now() - interval '20 days', state
+               FROM (VALUES ('\\x00'::bytea, 'used'), ('\\x01'::bytea, 'open')) AS c (digest, state)""",
+            space, each.scope.place_id, said,
+        )  # fmt: skip
+    for statement in (
+        "UPDATE memory_item_revisions SET ended_at = now() - interval '20 days' WHERE version = 1",
+        "UPDATE guild_setting_changes SET set_at = now() - interval '20 days'",
+        "UPDATE operator_audit SET at = now() - interval '20 days'",
+    ):
+        await pool.execute(statement)
+    await Retention(pool, GuildSettingsDoor(pool, Ground()), 30).sweep()
+
+    async def left(space: SpaceId, table: str, column: str) -> list[object]:
+        rows = await pool.fetch(f"SELECT {column} AS it FROM {table} WHERE space_id = $1 ORDER BY 1", space)
+        return [row["it"] for row in rows]
+
+    kept: dict[tuple[str, str], tuple[list[object], list[object]]] = {
+        ("memory_items", "content"): (["Ada keeps ants."], ["Ada keeps ants."]),
+        ("memory_item_revisions", "content"): (["Ada keeps wasps."], ["Ada keeps bees.", "Ada keeps wasps."]),
+        ("guild_setting_changes", "version"): ([3], []),
+        ("operator_audit", "action"): ([], ["list_runs"]),
+        ("action_cards", "state"): (["open"], ["open", "used"]),
+    }
+    for (table, column), (here, there) in kept.items():
+        assert (await left(talk.scope.space_id, table, column), table) == (here, table)
+        assert (await left(other.scope.space_id, table, column), table) == (there, table)
+    async with pool.acquire() as conn:
+        made = await change(conn, talk.scope.space_id, WHOLE_SPACE, "retention_days", 30, by=UserId(1))
+    assert made is not None
+    assert made.version == 4
+
+
 async def test_without_end_nothing_goes_but_raw_events(pool: asyncpg.Pool) -> None:
     """0 days: messages stay; raw events have an end of their own."""
     talk = Talk(pool)
