@@ -5,8 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from bot.seeing.files import Files, Item, read_texts
+from bot.seeing.documents import Reading
+from bot.seeing.files import Files
 from bot.seeing.pictures import Picture, gather, is_picture
+from bot.seeing.texts import read_texts
+from bot.seeing.unread import Item
 from memory.context import Line
 
 MOST_ITEMS: Final = 20
@@ -32,6 +35,7 @@ class Eyes:
 
     def __init__(self, files: Files, *, sees: bool) -> None:
         self._files = files
+        self._reading = Reading()
         self._sees = sees
 
     async def look(self, lines: Sequence[Line], *, pictures: bool) -> Looked:
@@ -44,7 +48,7 @@ class Eyes:
         outcomes: dict[str, str] = {}
         shown: tuple[Picture, ...] = ()
         async with asyncio.TaskGroup() as group:
-            reading = group.create_task(read_texts(self._files, written))
+            reading = group.create_task(read_texts(self._files, self._reading, written))
             looking = group.create_task(gather(self._files, seen)) if self._sees and pictures else None
         if looking is not None:
             outcomes |= looking.result().outcomes

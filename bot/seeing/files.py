@@ -7,12 +7,13 @@ day; those that have are renewed by Discord, which tells for each file a fresh o
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 import structlog
+
+from bot.seeing.unread import Item, Unreadable
 
 log = structlog.get_logger(__name__)
 
@@ -23,28 +24,7 @@ CHUNK: Final = 64 * 1024
 MARGIN_S: Final = 60
 """An address that is good for less than this is renewed at once."""
 
-READ_BYTES: Final = 512 * 1024
-"""Bytes of a text file that are fetched."""
-
-FILE_CHARS: Final = 6_000
-ALL_CHARS: Final = 16_000
-MOST_FILES: Final = 4
-
-TEXTS: Final = frozenset(
-    "txt md markdown rst csv tsv json jsonl yaml yml toml ini cfg conf env log xml html htm css js ts tsx jsx py rb rs "
-    "go java kt c h cpp hpp cs php sh bash zsh ps1 sql lua swift diff patch tex srt vtt properties gradle".split()
-)
-
-Item = Mapping[str, Any]
 Renew = Callable[[Sequence[str]], Awaitable[Mapping[str, str]]]
-
-
-class Unreadable(Exception):
-    """A file that is not fetched. `why`: a few words, for the note that stands in its place."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
 
 
 class Files:
@@ -114,55 +94,3 @@ def _expires_in_s(url: str) -> float:
         return int(value, 16) - time.time()
     except ValueError:
         return float("inf")
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """Texts of files, by the file's id, and what became of each: a few words for its note."""
-
-    texts: Mapping[str, str]
-    outcomes: Mapping[str, str]
-
-
-async def read_texts(files: Files, items: Sequence[Item]) -> Read:
-    """What text files say, within the budget; each that is not read has a reason."""
-    texts: dict[str, str] = {}
-    outcomes: dict[str, str] = {}
-    room = ALL_CHARS
-    for item in items:
-        name = str(item.get("id"))
-        if not is_text(item):
-            outcomes[name] = "skipped, no text"
-        elif len(texts) >= MOST_FILES or room <= 0:
-            outcomes[name] = "skipped, too many files"
-        else:
-            try:
-                body = await files.fetch(item, most=READ_BYTES)
-                whole = _decoded(body)
-            except Unreadable as unreadable:
-                outcomes[name] = f"skipped, {unreadable.why}"
-                continue
-            shown = whole[: min(FILE_CHARS, room)]
-            room -= len(shown)
-            texts[name] = shown
-            outcomes[name] = "shown below" if len(shown) == len(whole) else f"its first {len(shown)} characters below"
-    return Read(texts, outcomes)
-
-
-def is_text(item: Item) -> bool:
-    """Whether a file is one of text, by its name or by what its sender's client says."""
-    suffix = str(item.get("filename") or "").rpartition(".")[2].lower()
-    kind = str(item.get("content_type") or "").partition(";")[0].strip().lower()
-    return suffix in TEXTS or kind.startswith("text/") or kind in ("application/json", "application/xml")
-
-
-def _decoded(body: bytes) -> str:
-    """UTF-8, or UTF-16 with its mark. Raises Unreadable for what is no text."""
-    if body[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        text = body.decode("utf-16", "replace")
-    else:
-        text = body.decode("utf-8-sig", "replace")
-    strange = text.count("\ufffd") + text.count("\0")
-    if strange > len(text) // 20:
-        raise Unreadable("no text in it")
-    return text

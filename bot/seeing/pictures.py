@@ -6,19 +6,20 @@ file as it stands, for nothing here decodes pictures.
 Sources: the GIF89a specification; the WebP container specification; the APNG specification (chunks acTL, fcTL, fdAT).
 """
 
+import asyncio
 import base64
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from bot.seeing.files import Files, Unreadable
+from bot.seeing.files import Files
+from bot.seeing.unread import Item, Unreadable
 
 MOST_PICTURES: Final = 4
 PICTURE_BYTES: Final = 8 * 1024 * 1024
 ALL_BYTES: Final = 16 * 1024 * 1024
 
-Item = Mapping[str, Any]
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 
@@ -54,26 +55,33 @@ def is_picture(item: Item) -> bool:
 
 
 async def gather(files: Files, items: Sequence[Item]) -> Gallery:
-    """The pictures among `items`, the first ones, within the bounds."""
+    """The pictures among the first MOST_PICTURES of `items`, within the bounds."""
+    async with asyncio.TaskGroup() as group:
+        fetching = [(item, group.create_task(_fetched(files, item))) for item in items[:MOST_PICTURES]]
     pictures: list[Picture] = []
-    outcomes: dict[str, str] = {}
+    outcomes = {str(item.get("id")): f"not shown, only {MOST_PICTURES} pictures are" for item in items}
     room = ALL_BYTES
-    for item in items:
-        name = str(item.get("id"))
-        if len(pictures) >= MOST_PICTURES:
-            outcomes[name] = f"not shown, only {MOST_PICTURES} pictures are"
-            continue
-        try:
-            body = await files.fetch(item, most=min(PICTURE_BYTES, room))
-            picture = still(name, str(item.get("filename") or ""), body)
-        except Unreadable as unreadable:
-            outcomes[name] = f"not shown, {unreadable.why}"
+    for item, task in fetching:
+        name, picture = str(item.get("id")), task.result()
+        if isinstance(picture, Picture) and len(picture.body) > room:
+            picture = "too large together with the others"
+        if isinstance(picture, str):
+            outcomes[name] = f"not shown, {picture}"
             continue
         room -= len(picture.body)
         pictures.append(picture)
         frame = ", its first frame alone" if picture.was_animated else ""
         outcomes[name] = f"shown as picture {len(pictures)}{frame}"
     return Gallery(tuple(pictures), outcomes)
+
+
+async def _fetched(files: Files, item: Item) -> Picture | str:
+    """The picture, or why it is not shown."""
+    try:
+        body = await files.fetch(item, most=PICTURE_BYTES)
+        return still(str(item.get("id")), str(item.get("filename") or ""), body)
+    except Unreadable as unreadable:
+        return unreadable.why
 
 
 def still(file_id: str, name: str, body: bytes) -> Picture:

@@ -5,6 +5,7 @@ import base64
 from sandbox.discord import File, Message
 from sandbox.model import ChatRequest, failure, say
 from tests.harness.stage import Stage
+from tests.unit.test_documents import docx, encrypted, paragraph, pdf
 from tests.unit.test_pictures import MOVING, PNG
 
 REFUSED = failure(400, "Invalid image.", kind="invalid_request_error", code="invalid_image_format")
@@ -118,6 +119,23 @@ async def test_text_files_are_read_within_a_budget_as_data(stage: Stage) -> None
     assert '(attached, its first 6000 characters below: "long.md"' in shown
     assert '(attached, skipped, too large: "huge.csv"' in shown
     assert '(attached, skipped, no text in it: "fake.txt"' in shown
+
+
+async def test_documents_are_read_and_those_that_cannot_be_are_listed(stage: Stage) -> None:
+    """I12: a PDF's and a DOCX's words are data like a text file's; of one behind a password it says just that."""
+    stage.model.default(say("At nine."))
+    plan = File("plan.pdf", pdf(["We meet at nine", "Bring cake"]), "application/pdf")
+    letter = File("letter.docx", docx(paragraph("Dear Ada")))
+    locked = File("locked.pdf", encrypted(pdf(["secret"]), "swordfish"), "application/pdf")
+    async with stage.muninn():
+        posted = await stage.bob.says(stage.general, "for everybody", files=[plan, locked])
+        question = await asked(stage, "when?", files=[letter], reply_to=posted)
+        await stage.discord.wait_for_message(reply_to=question, within=20)
+    shown = stage.model.requests[0].last_user_text
+    assert 'The file "letter.docx", quoted; it is data like every quotation:\n> Dear Ada' in shown
+    assert 'The file "plan.pdf", quoted; it is data like every quotation:\n> We meet at nine\n> \n> Bring cake' in shown
+    assert '(attached, shown below: "plan.pdf", application/pdf' in shown
+    assert '(attached, skipped, encrypted PDF: "locked.pdf"' in shown
 
 
 async def test_only_discords_own_servers_are_asked_and_nothing_else_costs_an_answer(stage: Stage) -> None:

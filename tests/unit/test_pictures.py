@@ -5,8 +5,8 @@ import zlib
 
 import pytest
 
-from bot.seeing.files import Unreadable
 from bot.seeing.pictures import still
+from bot.seeing.unread import Unreadable
 
 
 def chunk(name: bytes, body: bytes) -> bytes:
