@@ -6,9 +6,11 @@ import subprocess
 import sys
 from typing import Final
 
-NAMES: Final = ("journal", "loop", "roundtrip", "start", "writing", "gateway", "recall", "locomo", "precision")
+NAMES: Final = ("journal", "loop", "roundtrip", "start", "writing", "gateway", "recall", "locomo", "precision", "soak")
 NEED_DATA: Final = frozenset({"gateway", "locomo", "precision"})
 """Of these, `DATA` has to name the folder of the benchmark's data."""
+NEED_TIME: Final = frozenset({"soak"})
+"""These take half an hour, and are only run where they are named."""
 
 
 def main() -> int:
@@ -18,7 +20,7 @@ def main() -> int:
     names = parser.parse_args().names
     if not names:
         left_out = sorted(NEED_DATA) if not os.environ.get("DATA") else []
-        names = [name for name in NAMES if name not in left_out]
+        names = [name for name in NAMES if name not in left_out and name not in NEED_TIME]
         if left_out:
             sys.stderr.write(f"without DATA=: {', '.join(left_out)} are left out\n")
     unknown = [name for name in names if name not in NAMES]

@@ -1,18 +1,22 @@
-"""`muninn gateway` as it comes, in a process that says each second how late its loop was and how much memory it has."""
+"""`muninn gateway` as it comes, in a process that says each second how late its loop was and how much memory it has.
+
+An argument names another role: `whole` is `muninn run`.
+"""
 
 import asyncio
+import os
 import resource
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import orjson
 
 from bench.children import until_stdin_closes
 from bench.figures import percentile
 from bot import logs
-from bot.app import run
+from bot.app import Role, run
 from bot.settings import load
 
 LOOK_EVERY_S: Final = 0.01
@@ -26,7 +30,7 @@ def rss_mb() -> float:
 
 
 async def watch() -> None:
-    """One line of JSON a second: the worst and the 99th percentile of the lateness in it, and the memory."""
+    """One line of JSON a second: how late the loop was at each look, the memory, and what else must not grow."""
     lags: list[float] = []
     said_at = time.perf_counter()
     while True:
@@ -34,7 +38,13 @@ async def watch() -> None:
         await asyncio.sleep(LOOK_EVERY_S)
         lags.append(max(time.perf_counter() - due, 0.0))
         if time.perf_counter() - said_at >= SAY_EVERY_S:
-            told = {"lags_ms": [round(lag * 1e3, 2) for lag in lags], "rss_mb": rss_mb(), "cpu_s": time.process_time()}
+            told = {
+                "lags_ms": [round(lag * 1e3, 2) for lag in lags],
+                "rss_mb": rss_mb(),
+                "cpu_s": time.process_time(),
+                "tasks": len(asyncio.all_tasks()),
+                "files": len(os.listdir("/proc/self/fd")),
+            }
             sys.stdout.write(orjson.dumps({**told, "p99_ms": percentile(lags, 0.99) * 1e3}).decode() + "\n")
             sys.stdout.flush()
             lags, said_at = [], time.perf_counter()
@@ -42,9 +52,10 @@ async def watch() -> None:
 
 async def main() -> None:
     """Serve until standard input closes."""
+    role = cast("Role", sys.argv[1] if len(sys.argv) > 1 else "gateway")
     settings = load()
     logs.configure(level=settings.log_level, style=settings.log_format)
-    tasks = [asyncio.create_task(work) for work in (run(settings, role="gateway"), watch(), until_stdin_closes())]
+    tasks = [asyncio.create_task(work) for work in (run(settings, role=role), watch(), until_stdin_closes())]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
         task.cancel()
