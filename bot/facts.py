@@ -90,6 +90,7 @@ class PlaceFacts:
     overwrites: tuple[Overwrite, ...] = ()
     recipients: frozenset[UserId] = frozenset()
     slowmode_s: int = 0
+    age_restricted: bool = False
 
     @property
     def is_direct(self) -> bool:
@@ -389,6 +390,7 @@ def place_facts(data: Json) -> PlaceFacts:
         ),
         frozenset(UserId(snowflake(each["id"])) for each in listed(data.get("recipients"))),
         int(data.get("rate_limit_per_user") or 0),
+        bool(data.get("nsfw", False)),
     )
 
 

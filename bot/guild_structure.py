@@ -61,6 +61,7 @@ def _place(data: Mapping[str, object]) -> Place:
         # The category of a channel has no say: its overwrites are copied where they are the same.
         PlaceId(snowflake(parent)) if parent is not None and kind in THREAD_KINDS else None,
         tuple(_overwrite(each) for each in listed(data.get("permission_overwrites"))),
+        bool(data.get("nsfw")),
     )
 
 

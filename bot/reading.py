@@ -48,6 +48,7 @@ KINDS: Final[Mapping[int, str]] = {
 
 _NO_ACCESS: Final = "There is no such channel here that both the member and you can see and read."
 _NOT_FOUND: Final = "There is no such message there. It may have been deleted."
+_FOR_ADULTS: Final = "That channel is age-restricted: what stands in it is not shown where anybody reads."
 _NOT_HERE: Final = "This is a direct conversation: there are no channels, threads or members."
 _UNAVAILABLE: Final = "Discord could not be asked just now, so nothing is known of it. Say so."
 
@@ -70,9 +71,9 @@ class TurnReads:
         before: MessageId | None = None,
         after: MessageId | None = None,
     ) -> MessagePage:
-        """As the port says. Raises Refused: no_access, no_messages, discord_unavailable."""
+        """As the port says. Raises Refused: no_access, age_restricted, no_messages, discord_unavailable."""
         async with _told():
-            place = await self._readable(self._facts(), place_id)
+            place = await self._quotable(self._facts(), place_id)
             if place.kind in FORUM_KINDS or place.kind == CATEGORY:
                 raise Refused("no_messages", "That channel holds no messages of its own. List its threads instead.")
             params = {"limit": str(min(limit + 1, 100))}
@@ -86,9 +87,9 @@ class TurnReads:
             return MessagePage(place.place_id, tuple(shown), len(found) > limit)
 
     async def get_message(self, message_id: MessageId, *, place_id: PlaceId | None) -> ReadMessage:
-        """As the port says. Raises Refused: no_access, not_found, discord_unavailable."""
+        """As the port says. Raises Refused: no_access, age_restricted, not_found, discord_unavailable."""
         async with _told():
-            place = await self._readable(self._facts(), place_id)
+            place = await self._quotable(self._facts(), place_id)
             path = "/channels/{channel_id}/messages/{message_id}"
             answer = await self._reads.get(Route("GET", path, channel_id=place.place_id, message_id=message_id))
             found = await self._readers_only([parsed(lambda data: self._message(data, place), answer)])
@@ -178,6 +179,22 @@ class TurnReads:
                 raise Refused("no_access", _NO_ACCESS)
         assert place is not None  # noqa: S101 - the loop has two rounds
         return place
+
+    async def _quotable(self, facts: Facts, place_id: PlaceId | None) -> PlaceFacts:
+        """A readable place whose messages may stand where the turn is. Raises Refused: no_access, age_restricted."""
+        place = await self._readable(facts, place_id)
+        here = self._scope.place_id
+        if place.place_id != here and await self._for_adults(facts, place):
+            around = await facts.place(here)
+            if around is None or not await self._for_adults(facts, around):
+                raise Refused("age_restricted", _FOR_ADULTS)
+        return place
+
+    async def _for_adults(self, facts: Facts, place: PlaceFacts) -> bool:
+        """Whether the place, or the channel of the thread, is age-restricted."""
+        if place.is_thread and place.parent_id is not None:
+            place = await facts.place(place.parent_id) or place
+        return place.age_restricted
 
     async def _in_guild(self, facts: Facts) -> PlaceFacts:
         """The turn's place, of which the guild is. Raises Refused: not_here, no_access."""

@@ -22,6 +22,9 @@ VIEW_CHANNEL: Final = 1 << 10
 READ_MESSAGE_HISTORY: Final = 1 << 16
 CONNECT: Final = 1 << 20
 
+OF_AGE: Final = 0
+"""A role that Discord does not have: of those who are shown what is age-restricted. Nobody else is known to be."""
+
 VOICE_KINDS: Final = frozenset({2, 13})
 THREAD_KINDS: Final = frozenset({10, 11, 12})
 PRIVATE_THREAD: Final = 12
@@ -56,6 +59,7 @@ class Place:
     kind: int
     parent_id: PlaceId | None = None
     overwrites: tuple[Overwrite, ...] = ()
+    age_restricted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,12 @@ def reading_rule(space_id: SpaceId, roles: Iterable[Role], place: Place) -> Read
     wanted = (VIEW_CHANNEL, READ_MESSAGE_HISTORY, *((CONNECT,) if place.kind in VOICE_KINDS else ()))
     # An administrator is asked for nothing, so that his roles are no part of any rule.
     ordinary = {role_id: bits for role_id, bits in known.items() if role_id != space_id and not bits & ADMINISTRATOR}
-    return ReadingRule(tuple(_bit_rule(bit, space_id, known[space_id], ordinary, place.overwrites) for bit in wanted))
+    bits = tuple(_bit_rule(bit, space_id, known[space_id], ordinary, place.overwrites) for bit in wanted)
+    # Not who may open it, but who is shown it: what was said there is not for whoever reads an ordinary place.
+    return ReadingRule((*bits, _ADULTS) if place.age_restricted else bits)
+
+
+_ADULTS: Final = BitRule(False, frozenset({OF_AGE}), frozenset(), frozenset(), frozenset(), frozenset())
 
 
 def _bit_rule(

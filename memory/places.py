@@ -51,15 +51,17 @@ UPDATE audience_guilds SET version = version + 1 WHERE space_id IN (SELECT space
 # Take in places of guilds, likewise. The class goes with what it was computed from.
 TELL_PLACES_SQL: Final = """
 WITH told AS (
-    INSERT INTO places AS p (space_id, place_id, kind, parent_id, overwrites, own_only)
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[], $5::text[], $6::boolean[])
-      AS t (space_id, place_id, kind, parent_id, overwrites, own_only)
+    INSERT INTO places AS p (space_id, place_id, kind, parent_id, overwrites, own_only, age_restricted)
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[], $5::text[], $6::boolean[],
+                         $7::boolean[])
+      AS t (space_id, place_id, kind, parent_id, overwrites, own_only, age_restricted)
     ORDER BY 1, 2
     ON CONFLICT (space_id, place_id) DO UPDATE SET
         kind = EXCLUDED.kind, parent_id = EXCLUDED.parent_id, overwrites = EXCLUDED.overwrites,
-        own_only = EXCLUDED.own_only, class_id = NULL
-    WHERE (p.kind, p.parent_id, p.overwrites, p.own_only)
-          IS DISTINCT FROM (EXCLUDED.kind, EXCLUDED.parent_id, EXCLUDED.overwrites, EXCLUDED.own_only)
+        own_only = EXCLUDED.own_only, age_restricted = EXCLUDED.age_restricted, class_id = NULL
+    WHERE (p.kind, p.parent_id, p.overwrites, p.own_only, p.age_restricted)
+          IS DISTINCT FROM (EXCLUDED.kind, EXCLUDED.parent_id, EXCLUDED.overwrites, EXCLUDED.own_only,
+                            EXCLUDED.age_restricted)
     RETURNING space_id
 )
 UPDATE audience_guilds SET version = version + 1 WHERE space_id IN (SELECT space_id FROM told)
@@ -166,6 +168,7 @@ async def _tell_places(conn: Db, space_id: SpaceId, places: Sequence[Place]) -> 
         [place.parent_id for place in told],
         [write_overwrites(place.overwrites) for place in told],
         [place.kind == PRIVATE_THREAD for place in told],
+        [place.age_restricted for place in told],
     )
 
 
@@ -194,7 +197,7 @@ SELECT true FROM audience_guilds WHERE space_id = $1 AND version = $2 AND comput
 
 # What the audiences of a guild are computed from.
 ROLES_OF_SQL: Final = "SELECT role_id, permissions FROM guild_roles WHERE space_id = $1"
-PLACES_OF_SQL: Final = "SELECT place_id, kind, parent_id, overwrites FROM places WHERE space_id = $1"
+PLACES_OF_SQL: Final = "SELECT place_id, kind, parent_id, overwrites, age_restricted FROM places WHERE space_id = $1"
 
 # The classes that the guild had, and what was found out about them: a rule's digest never comes to mean another rule.
 CLASSES_OF_SQL: Final = "SELECT class_id, digest FROM audience_classes WHERE space_id = $1"
@@ -240,7 +243,13 @@ async def compute_audiences(pool: Pool) -> SpaceId | None:
         space_id = SpaceId(stale["space_id"])
         roles = [Role(**dict(row)) for row in await conn.fetch(ROLES_OF_SQL, space_id)]
         places = [
-            Place(PlaceId(row["place_id"]), row["kind"], row["parent_id"], read_overwrites(row["overwrites"]))
+            Place(
+                PlaceId(row["place_id"]),
+                row["kind"],
+                row["parent_id"],
+                read_overwrites(row["overwrites"]),
+                row["age_restricted"],
+            )
             for row in await conn.fetch(PLACES_OF_SQL, space_id)
         ]
         known = {row["digest"]: row["class_id"] for row in await conn.fetch(CLASSES_OF_SQL, space_id)}

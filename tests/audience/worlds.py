@@ -18,8 +18,8 @@ VIEW, HISTORY, CONNECT, ADMIN = 1 << 10, 1 << 16, 1 << 20, 1 << 3
 OTHERS = (0, 1 << 11, 1 << 13, (1 << 35) | (1 << 38))
 VOICE, PUBLIC_THREAD, PRIVATE_THREAD = 2, 11, 12
 
-Person = tuple[frozenset[int], int]
-"""The roles that somebody holds, and who they are (0: nobody whom any overwrite names)."""
+Person = tuple[frozenset[int], int, bool]
+"""The roles that somebody holds, who they are (0: nobody whom any overwrite names), and whether they are of age."""
 
 
 @dataclass
@@ -73,6 +73,7 @@ class World:
             "type": self.dice.choice((0, 0, 0, 5, 15, VOICE)),
             "parent_id": "77",
             "guild_id": str(self.guild_id),
+            "nsfw": self.dice.random() < 0.2,
             "permission_overwrites": list(overwrites.values()),
         }
 
@@ -138,19 +139,24 @@ class World:
             return False
         return all(self.reads(person, origin) for person in self.people() if self.reads(person, place))
 
+    def open(self, place: int) -> dict[str, Any]:
+        """The channel of a place: a thread is read as its parent."""
+        return self.channels[int(self.threads[place]["parent_id"]) if place in self.threads else place]
+
     def people(self) -> Iterator[Person]:
         """Everybody there could be, but for administrators, who read everything."""
         ordinary = [r for r, bits in self.roles.items() if r != self.guild_id and not bits & ADMIN]
         for size in range(len(ordinary) + 1):
             for held in combinations(ordinary, size):
                 for who in (0, *self.members):
-                    yield frozenset(held), who
+                    yield frozenset(held), who, True
+                    yield frozenset(held), who, False
 
     def reads(self, person: Person, place: int) -> bool:
-        channel = (
-            self.channels[int(self.threads[place]["parent_id"])] if place in self.threads else self.channels[place]
-        )
-        held, who = person
+        channel = self.open(place)
+        held, who, is_adult = person
+        if channel.get("nsfw") and not is_adult:
+            return False
         bits = self.roles[self.guild_id]
         for role in held:
             bits |= self.roles[role]

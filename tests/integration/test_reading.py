@@ -123,6 +123,22 @@ async def test_what_either_cannot_see_is_not_read(guild: Guild, reads: Reads) ->
     assert (await turn(reads, bob, hall).read_messages(place_id=PlaceId(bobs.id), limit=5)).messages[-1].content
 
 
+async def test_what_is_age_restricted_is_not_quoted_where_anybody_reads(guild: Guild, reads: Reads) -> None:
+    """Neither from the channel nor from a thread of it; in another one of its kind, and in itself, it may stand."""
+    hall, cellar, bar = (guild.create_channel(name, nsfw=name != "hall") for name in ("hall", "cellar", "bar"))
+    ada = guild.add_member("Ada")
+    said = await ada.says(cellar, "for adults")
+    thread = await ada.starts_thread(said, "More", text="and more")
+    for place in (cellar, thread):
+        assert await code(turn(reads, ada, hall).read_messages(place_id=PlaceId(place.id), limit=1)) == "age_restricted"
+    single = turn(reads, ada, hall).get_message(MessageId(said.id), place_id=PlaceId(cellar.id))
+    assert await code(single) == "age_restricted"
+    for here in (cellar, thread, bar):
+        page = await turn(reads, ada, here).read_messages(place_id=PlaceId(cellar.id), limit=5)
+        assert "for adults" in [each.content for each in page.messages]
+    assert await turn(reads, ada, cellar).read_messages(place_id=PlaceId(hall.id), limit=5)
+
+
 async def test_another_space_is_impossible(discord: Discord, guild: Guild, reads: Reads) -> None:
     """I6: Ada and the bot are in both guilds and could read there; from here they cannot, nor into a conversation."""
     other = discord.create_guild("Other")
