@@ -18,10 +18,11 @@ from bench.ground import Ground, open_ground
 from bench.plain import PlainJournal
 from bench.traffic import ME, Traffic
 from bot.events import Dispatch
-from bot.ingress import Ack, Ingress
+from bot.ingress import Ingress
 from bot.pool import open_pool
 from bot.seen import Seen
 from bot.settings import Settings
+from memory.incoming import Ack
 
 TARGETS: Final = {"ratio_single_transaction": at_least(8)}
 PACE: Final = 500

@@ -82,6 +82,20 @@ class Budgets:
     vision_model: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What a turn finds in its place: the message, what was said before it, and the rules that hold there."""
+
+    trigger: Line
+    recent: WorkingSet
+    rules: Sequence[str]
+
+    @property
+    def names(self) -> Mapping[int, str]:
+        """Who speaks here."""
+        return names_of([*self.recent.lines, self.trigger])
+
+
 class Answerer:
     """Serves claimed turns. Raises TurnLost or LeaseLost where a turn is no longer ours."""
 
@@ -171,23 +185,25 @@ class Answerer:
         async with asyncio.TaskGroup() as group:
             looking = group.create_task(self._forbidden(turn))
             reading = group.create_task(self._recent(turn))
+            ruling = group.create_task(rules_in(self._pool, turn.space_id, turn.place_id))
         why, recent = looking.result(), reading.result()
+        scene = None if recent.trigger is None else _Scene(recent.trigger, recent, ruling.result())
         if turn.reason == "ambient":
-            await self._speak_up(turn, recent, quiet=why is not None)
+            await self._speak_up(turn, scene, quiet=why is not None)
             return
         if why is not None:
             log.warning("turn.forbidden", why=why)
             await self._tell(turn, FAILURES[why], why)
             return
-        if recent.trigger is None:
+        if scene is None:
             # Deleted between the claim and now.
             await self.cancelled(turn)
             return
         settings = await self._settings.of(turn.space_id, turn.place_id)
-        names = names_of([*recent.lines, recent.trigger])
+        names = scene.names
         progress = Progress(self._drafts, turn, self._budgets.progress_s, settings.streaming, names)
         async with self._shown(turn, progress, settings.ack_reaction):
-            outcome, run_id = await self._think(turn, recent, recent.trigger, progress)
+            outcome, run_id = await self._think(turn, scene, progress)
             told, composed = await self._compose(turn, outcome, run_id, names)
             draft = await progress.finish()
             if draft is None and (progress.is_open or turn.attempts > 1):
@@ -197,16 +213,15 @@ class Answerer:
         else:
             await self._drafts.clear(turn)
 
-    async def _speak_up(self, turn: Turn, recent: WorkingSet, *, quiet: bool) -> None:
+    async def _speak_up(self, turn: Turn, scene: _Scene | None, *, quiet: bool) -> None:
         """Say something unasked, or nothing: no typing, no error, no trace of a thought that led to nothing."""
         outcome, run_id, said = None, 0, None
-        if recent.trigger is not None and not quiet:
-            unseen = Progress(self._drafts, turn, 0.0)
-            outcome, run_id = await self._think(turn, recent, recent.trigger, unseen)
+        if scene is not None and not quiet:
+            outcome, run_id = await self._think(turn, scene, Progress(self._drafts, turn, 0.0))
             said = spoken(outcome.text) if outcome.kind == "answered" else None
-        if recent.trigger is not None and outcome is not None and said is not None:
+        if scene is not None and outcome is not None and said is not None:
             heard = replace(outcome, text=said, reason="answered")
-            told, composed = await self._compose(turn, heard, run_id, names_of([*recent.lines, recent.trigger]))
+            told, composed = await self._compose(turn, heard, run_id, scene.names)
             await self._deliver(turn, composed, told)
             return
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
@@ -232,7 +247,8 @@ class Answerer:
             only=None if settings.context_of_others else turn.author_id,
         )
 
-    async def _think(self, turn: Turn, recent: WorkingSet, trigger: Line, progress: Progress) -> tuple[RunOutcome, int]:
+    async def _think(self, turn: Turn, scene: _Scene, progress: Progress) -> tuple[RunOutcome, int]:
+        trigger, recent = scene.trigger, scene.recent
         settings = await self._settings.of(turn.space_id, turn.place_id)
         model_name = settings.model
         async with asyncio.TaskGroup() as group:
@@ -248,7 +264,6 @@ class Answerer:
                 )
             )
             looking = group.create_task(self._surroundings.look(turn.scope, recent))
-            ruling = group.create_task(rules_in(self._pool, turn.space_id, turn.place_id))
         beside, around = remembering.result(), looking.result()
         if not settings.context_of_others:
             around = replace(around, starter=None)
@@ -266,7 +281,7 @@ class Answerer:
             beside=beside,
             around=around,
             request=request,
-            rules=ruling.result(),
+            rules=scene.rules,
             language=settings.language,
         )
         async with self._pool.acquire(timeout=BORROW_S) as conn:

@@ -18,7 +18,6 @@ from discord.http import HTTPClient
 from bot.crash import crash_point
 from bot.errors import EventDropped
 from bot.events import Dispatch
-from bot.ingress import Ack
 from bot.metrics import BACKFILLED, GAPS
 from bot.outages import SETTLE_S
 from bot.payloads import moment
@@ -36,6 +35,7 @@ from memory.gaps import (
     places_behind,
 )
 from memory.ids import MessageId, PlaceId, SpaceId, time_snowflake
+from memory.incoming import Ack
 
 log = structlog.get_logger(__name__)
 

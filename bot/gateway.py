@@ -25,9 +25,9 @@ from discord.http import Route
 from bot.addressing import Identity
 from bot.errors import DiscordRefused
 from bot.events import Dispatch
-from bot.ingress import Ack
 from bot.metrics import GATEWAY_UP
 from bot.payloads import session_key
+from memory.incoming import Ack
 
 log = structlog.get_logger(__name__)
 
@@ -298,3 +298,6 @@ class _Parsers(dict[str, Parser]):
 
     def __missing__(self, kind: str) -> Parser:
         return self._for_unknown(kind)
+
+
+# TODO

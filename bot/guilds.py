@@ -25,7 +25,6 @@ from bot.erasure import requests
 from bot.erasure.requests import Seal
 from bot.errors import EventDropped, ReadFault, WriteInDoubt, WriteRefused
 from bot.facts import Facts
-from bot.ingress import Ack
 from bot.joinings import ACTION, Joined, Standing, State
 from bot.own_messages import journal_own
 from bot.payloads import moment, snowflake
@@ -35,6 +34,7 @@ from bot.turns import NONCE_CHARACTERS
 from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, time_snowflake
+from memory.incoming import Ack
 
 log = structlog.get_logger(__name__)
 

@@ -12,12 +12,13 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 import structlog
 
 from bot.addressing import Identity, own_role
 from bot.crash import crash_point
+from bot.echoes import Echoes
 from bot.errors import EventDropped, MalformedDispatch
 from bot.events import Dispatch, read
 from bot.metrics import (
@@ -33,18 +34,16 @@ from bot.seen import Seen
 from memory.database import BORROW_S, Borrowed, Pool, is_passing
 from memory.gaps import Behind, GapReason, add_cursors, open_gap
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, TurnId
-from memory.incoming import Incoming
+from memory.incoming import Ack, Incoming
 from memory.journal import Group, Written, lay_out, park, write_group, write_plain
 
 log = structlog.get_logger(__name__)
-
-Ack = Literal["committed", "duplicate", "parked"]
 
 RETRY_FIRST_S: Final = 0.1
 RETRY_MOST_S: Final = 5.0
 COMMIT_DEADLINE_S: Final = 30.0
 GIVE_BACK_S: Final = 5.0
-RESTLESS_S: Final = 60.0
+RESTLESS_S: Final = 10.0
 """Seconds after the beginning of a session in which what comes may well have come before."""
 
 MOST_KEY: Final = 400
@@ -132,6 +131,7 @@ class Ingress:
         # Committed, and not acknowledged yet.
         self._committed: list[tuple[list[_Queued], Written]] = []
         self._noting: asyncio.Task[None] | None = None
+        self._echoes = Echoes()
         self._sequences: dict[str, int] = {}
         self._settled_at = 0.0
 
@@ -158,8 +158,29 @@ class Ingress:
         future: asyncio.Future[Ack] | None = None
         doubtful = self._is_doubtful(dispatch)
         for event in events:
+            if (original := self._echoes.original(event)) is not None:
+                future = self._follow(event, original)
+                continue
             future = self._enqueue(event, doubtful=doubtful)
+            if event.source == "action":
+                self._echoes.note(event, future)
         return future
+
+    def _follow(self, event: Incoming, original: asyncio.Future[Ack]) -> asyncio.Future[Ack]:
+        """An echo is a duplicate as soon as the original is committed; where that is lost, it goes the way of all."""
+        item = _Queued(event, asyncio.get_running_loop().create_future())
+
+        def settle(ended: asyncio.Future[Ack]) -> None:
+            if ended.cancelled() or ended.exception() is not None or ended.result() == "parked":
+                self._put(item)
+            else:
+                _resolve([item], "duplicate")
+
+        if original.done():
+            settle(original)
+        else:
+            original.add_done_callback(settle)
+        return item.future
 
     def _note_own_role(self, data: object) -> None:
         """Who mentions the role that Discord made for the bot mentions the bot."""
@@ -173,7 +194,7 @@ class Ingress:
             return
 
     def _is_doubtful(self, dispatch: Dispatch) -> bool:
-        """Whether this may be a repetition: fetched, sent anew, or soon after a session began.
+        """Whether this may be a repetition: fetched, sent anew, or soon after a session began. Not what we just said.
 
         In the middle of a session nearly nothing is, and to ask costs every event more than a repetition would; what is
         repeated all the same, PostgreSQL's keys find (I2).
@@ -183,6 +204,8 @@ class Ingress:
         again = dispatch.sequence <= self._sequences.get(dispatch.session, 0)
         if not again:
             self._sequences = {dispatch.session: dispatch.sequence}
+        if dispatch.source == "action":
+            return False
         return again or dispatch.source != "gateway" or time.monotonic() < self._settled_at
 
     async def offer(self, dispatch: Dispatch) -> "asyncio.Future[Ack] | None":

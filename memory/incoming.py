@@ -8,6 +8,9 @@ from memory.audience import Place, Role
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
 
 Source = Literal["gateway", "backfill", "action"]
+Ack = Literal["committed", "duplicate", "parked"]
+"""What became of an event; each is an answer after a COMMIT."""
+
 AuthorKind = Literal["member", "self", "bot", "webhook", "system"]
 Reason = Literal["mention", "reply", "dm", "edit", "thread", "room", "bot", "proxy", "joined", "left"]
 """How a message concerns the bot; bot.addressing says what each means."""

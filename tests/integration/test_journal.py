@@ -13,10 +13,11 @@ import pytest
 from bot.addressing import Identity
 from bot.errors import EventDropped
 from bot.events import Dispatch
-from bot.ingress import Ack, Ingress
+from bot.ingress import Ingress
 from bot.seen import Seen
 from memory.database import Pool
 from memory.ids import TurnId, time_snowflake
+from memory.incoming import Ack
 
 ME = Identity(application_id=10, user_id=10)
 GUILD, GENERAL, ADA, BOB = 500, 600, 701, 702
