@@ -2,7 +2,9 @@
 composes the turn, which holds the lease (I3, I14).
 """
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 from agent.contracts import (
@@ -25,11 +27,19 @@ from agent.transcript import repaired
 
 RunEnd: TypeAlias = Literal["answered", "failed", "cancelled"]
 
-# End a run with what its last reply said, if it said anything; book its tokens; count what it cost by the prices given.
-# The steps before the last are seen here as they were before this statement.
-FINISH_RUN_SQL = """
-WITH ended AS (
-    SELECT run_id, space_id, coalesce(member_id, 0) AS member_id FROM agent_runs WHERE run_id = $1 AND state = 'running'
+
+def finishing(*, after: int = 0, when: str = "true") -> tuple[str, str]:
+    """The two parts of a statement that ends a run: what goes before it as common table expressions, and the update.
+
+    It ends the run with what its last reply said, if it said anything; books its tokens; counts what it cost by the
+    prices given. The steps before the last are seen as they were before the statement. Its arguments are those of
+    `Ending.arguments`, numbered from `after` + 1; nothing ends unless `when` holds.
+    """
+    parts = (
+        f"""
+ended AS (
+    SELECT run_id, space_id, coalesce(member_id, 0) AS member_id FROM agent_runs
+    WHERE run_id = $1 AND state = 'running' AND {when}
 ), said AS (
     INSERT INTO agent_steps (run_id, step, reply, prompt_tokens, completion_tokens, fallback, first_ms, took_ms)
     SELECT run_id, $6, $7::text::jsonb, $8, $9, $12, $13, $14 FROM ended WHERE $7::text IS NOT NULL
@@ -43,7 +53,8 @@ WITH ended AS (
            coalesce(sum(prompt_tokens) FILTER (WHERE NOT fallback), 0) AS prompt,
            coalesce(sum(completion_tokens) FILTER (WHERE NOT fallback), 0) AS completion
     FROM agent_steps WHERE run_id = $1
-)
+)""",
+        """
 UPDATE agent_runs r
 SET state = $2, end_reason = $3, ended_at = now(), steps = $4, calls = $5, prompt_tokens = $10, completion_tokens = $11,
     last_token_at = CASE WHEN $7::text IS NOT NULL THEN now() END,
@@ -52,8 +63,55 @@ SET state = $2, end_reason = $3, ended_at = now(), steps = $4, calls = $5, promp
     cost = ($18::numeric * (e.prompt + CASE WHEN $12 THEN 0 ELSE $8 END)
           + $19::numeric * (e.completion + CASE WHEN $12 THEN 0 ELSE $9 END)) / 1000000,
     summary = $15, keywords = $16::text[], error_code = $17
-FROM earlier e WHERE r.run_id = $1 AND r.state = 'running'
-"""
+FROM earlier e, ended WHERE r.run_id = ended.run_id AND r.state = 'running'
+""",
+    )
+    first, last = (re.sub(r"\$(\d+)", lambda found: f"${int(found[1]) + after}", part) for part in parts)
+    return first, last
+
+
+# End a run, with its last reply.
+FINISH_RUN_SQL = "WITH {}{}".format(*finishing())
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ends that came to an outcome: its final reply is saved as the last step, and its reason is kept, or
+    else `reason`."""
+
+    run_id: int
+    state: RunEnd
+    outcome: RunOutcome
+    reason: str | None = None
+    prices: Prices | None = None
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        """What `finishing` takes."""
+        outcome, final, prices = self.outcome, self.outcome.final, self.prices
+        steps = outcome.step + (0 if final is None else 1)
+        summary = summarise(self.reason or outcome.reason, steps, outcome.ends)
+        return (
+            self.run_id,
+            self.state,
+            self.reason or outcome.reason,
+            steps,
+            outcome.calls,
+            outcome.step,
+            None if final is None else write_reply(final),
+            0 if final is None else final.usage.prompt_tokens,
+            0 if final is None else final.usage.completion_tokens,
+            outcome.usage.prompt_tokens,
+            outcome.usage.completion_tokens,
+            final is not None and final.fallback,
+            0 if final is None else milliseconds(final.first_s),
+            0 if final is None else milliseconds(final.took_s),
+            summary.text,
+            list(summary.keywords),
+            outcome.error_code,
+            None if prices is None else prices.prompt,
+            None if prices is None else prices.completion,
+        )
 
 
 async def finish_run(
@@ -73,31 +131,7 @@ async def finish_run(
     if outcome is None:
         await _abandon(conn, run_id, state, reason or state, prices)
         return
-    final = outcome.final
-    steps = outcome.step + (0 if final is None else 1)
-    summary = summarise(reason or outcome.reason, steps, outcome.ends)
-    await conn.execute(
-        FINISH_RUN_SQL,
-        run_id,
-        state,
-        reason or outcome.reason,
-        steps,
-        outcome.calls,
-        outcome.step,
-        None if final is None else write_reply(final),
-        0 if final is None else final.usage.prompt_tokens,
-        0 if final is None else final.usage.completion_tokens,
-        outcome.usage.prompt_tokens,
-        outcome.usage.completion_tokens,
-        final is not None and final.fallback,
-        0 if final is None else milliseconds(final.first_s),
-        0 if final is None else milliseconds(final.took_s),
-        summary.text,
-        list(summary.keywords),
-        outcome.error_code,
-        None if prices is None else prices.prompt,
-        None if prices is None else prices.completion,
-    )
+    await conn.execute(FINISH_RUN_SQL, *Ending(run_id, state, outcome, reason, prices).arguments)
 
 
 # The run of a turn that was not ended yet.

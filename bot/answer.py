@@ -10,7 +10,7 @@ from typing import Final, Literal
 import structlog
 
 from agent.contracts import RunOutcome
-from agent.ending import abandon_run, finish_run
+from agent.ending import Ending, abandon_run, finish_run
 from agent.limits import Limits
 from agent.loop import run
 from agent.ports import Model, SpeakingModel
@@ -379,22 +379,20 @@ class Answerer:
         text = await worded(self._pool, turn.scope, turn.author_id, outcome.text or "", names)
         shape, reason = shape_of(outcome, text)
         told: Outcome = "answer" if outcome.kind == "answered" and reason != "empty_answer" else "error"
-        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            composed: tuple[Part, ...] = ()
-            if told == "answer" or not await _ended_untold(conn, turn, reason):
+        state = "answered" if told == "answer" else "failed"
+        ending = Ending(run_id, state, outcome, reason, self._budgets.prices)
+        memories, episodes = (_cited(outcome, what) for what in ("memory", "episode"))
+        composed: tuple[Part, ...] = ()
+        async with self._pool.acquire(timeout=BORROW_S) as conn, contextlib.AsyncExitStack() as stack:
+            if told == "error" or memories or episodes:
+                await stack.enter_async_context(conn.transaction())
+            if told == "error" and await _ended_untold(conn, turn, reason):
+                await finish_run(conn, run_id, state=state, outcome=outcome, reason=reason, prices=ending.prices)
+            else:
                 composed = await turns.compose(
-                    conn, turn, shape.parts, outcome=told, reason=reason, attached=shape.attached
+                    conn, turn, shape.parts, outcome=told, reason=reason, attached=shape.attached, ending=ending
                 )
-            memories, episodes = (_cited(outcome, what) for what in ("memory", "episode"))
             await note_references(conn, turn.scope, RunId(run_id), memories, episodes)
-            await finish_run(
-                conn,
-                run_id,
-                state="answered" if told == "answer" else "failed",
-                outcome=outcome,
-                reason=reason,
-                prices=self._budgets.prices,
-            )
         crash_point("after_composed")
         return told, composed
 
