@@ -254,7 +254,7 @@ class Settings(BaseSettings):
         "should take as much as MUNINN_MODEL_CONTEXT says.",
     )
 
-    workers: Count = Field(default=8, description="Turns that this process works on at the same time.")
+    workers: Count = Field(default=32, description="Turns that this process works on at the same time.")
     answer_window_s: Seconds = Field(
         default=1_800, description="Seconds after which a message still unanswered stays so; one reaction says it."
     )

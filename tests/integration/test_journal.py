@@ -335,6 +335,35 @@ async def test_our_own_message_settles_its_receipt_by_its_nonce(pool: Pool) -> N
     assert [tuple(row) for row in rows] == [("ours", "applied", snowflake(1)), ("theirs", "intended", None)]
 
 
+def said(n: int, content: str) -> Dispatch:
+    """What Discord's response to a POST of ours tells."""
+    return Dispatch("MESSAGE_CREATE", message(n, content, author=ME.user_id), "rest", 0, "action")
+
+
+async def test_the_echo_of_what_we_said_is_a_duplicate_once_the_original_is_committed(pool: Pool) -> None:
+    """I1, I2: it is acknowledged after the original's COMMIT and not before, and costs no row of its own."""
+    async with ingress(pool, writing=False) as (one, _):
+        ours, echo = one.accept(said(1, "at your service")), one.accept(create(1, author=ME.user_id, nonce="n"))
+        assert ours is not None
+        assert echo is not None
+        assert not echo.done()
+        task = asyncio.create_task(one.run())
+        async with asyncio.timeout(20):
+            assert await asyncio.gather(ours, echo) == ["committed", "duplicate"]
+        assert await put(one, create(1, author=ME.user_id), create(2)) == ["duplicate", "committed"]
+        task.cancel()
+    assert await pool.fetchval("SELECT count(*) FROM discord_events") == 2
+    assert (await stored(pool, 1))["content"] == "at your service"
+
+
+async def test_the_echo_of_what_could_not_be_journalled_goes_the_way_of_every_event(pool: Pool) -> None:
+    """I1: where Discord's response was refused by the journal, what the gateway tells of the message is kept."""
+    await pool.execute("ALTER TABLE discord_events ADD CHECK (payload::text NOT LIKE '%poison%')")
+    async with ingress(pool) as (one, _):
+        assert await put(one, said(1, "poison"), create(1, "remedy", author=ME.user_id)) == ["parked", "committed"]
+    assert (await stored(pool, 1))["content"] == "remedy"
+
+
 async def test_what_one_person_sees_is_no_message_of_the_place(pool: Pool) -> None:
     """I7: an ephemeral answer names no guild; it is kept as an event, and stands in no place and no cursor."""
     data = message(1, "only for you", flags=64, interaction_metadata={"id": "1", "type": 2, "user": {"id": "77"}})
