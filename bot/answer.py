@@ -21,6 +21,7 @@ from bot import turns
 from bot.addressing import Identity
 from bot.ai_events import AiEvent, AiEvents
 from bot.allowance import Forbidden, budget_of, forbidden
+from bot.commitment import compose
 from bot.composing import FAILURES, shape_of, worded
 from bot.crash import crash_point
 from bot.delivery import Delivery
@@ -389,7 +390,7 @@ class Answerer:
             if told == "error" and await _ended_untold(conn, turn, reason):
                 await finish_run(conn, run_id, state=state, outcome=outcome, reason=reason, prices=ending.prices)
             else:
-                composed = await turns.compose(
+                composed = await compose(
                     conn, turn, shape.parts, outcome=told, reason=reason, attached=shape.attached, ending=ending
                 )
             await note_references(conn, turn.scope, RunId(run_id), memories, episodes)
@@ -400,7 +401,7 @@ class Answerer:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             composed: tuple[Part, ...] = ()
             if not await _ended_untold(conn, turn, reason):
-                composed = await turns.compose(conn, turn, (sentence,), outcome=outcome, reason=reason)
+                composed = await compose(conn, turn, (sentence,), outcome=outcome, reason=reason)
             await abandon_run(conn, turn.turn_id, state="failed", reason=reason)
         if composed:
             await self._deliver(turn, composed, outcome)
