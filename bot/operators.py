@@ -13,7 +13,7 @@ import structlog
 from bot.commands.declaration import Declaration, Family, Slash
 from bot.commands.options import text, whole
 from bot.errors import CommandRefused
-from bot.inspect import RunSummary, run_report
+from bot.inspect import RunSummary, run_in_words, run_report
 from bot.interactions import Command, Interaction, Interactions, Reply
 from bot.memories.ledger import MemoryLedger
 from bot.memories.wording import line_of, one_line, within
@@ -105,8 +105,7 @@ class Operators:
             await oversight.note(conn, command.user_id, space_id, "list_runs")
         lines = [
             f"`{row['run_id']}` <t:{int(row['started_at'].timestamp())}:R> <#{row['place_id']}> <@{row['author_id']}> "
-            f"{row['state']}{' (' + row['end_reason'] + ')' if row['end_reason'] else ''}, {row['steps']} steps, "
-            f"{row['calls']} calls, {row['tokens']:,} tokens"
+            f"{run_in_words(row['state'], row['end_reason'], row['steps'], row['calls'])}, {row['tokens']:,} tokens"
             for row in rows
         ]
         await reply.say(within("\n".join([f"**The newest runs of `{space_id}`**", *(lines or ["None."])])))
@@ -166,7 +165,6 @@ def _space(command: Command) -> SpaceId:
 def _summary(run: RunSummary) -> str:
     took = f"{(run.ended_at - run.started_at).total_seconds():.1f} s" if run.ended_at else "still running"
     return (
-        f"**Run `{run.run_id}`** for <@{run.author_id}> in <#{run.place_id}>: {run.model}, {run.state}"
-        + (f" ({run.end_reason})" if run.end_reason else "")
-        + f", {run.prompt_tokens:,} + {run.completion_tokens:,} tokens, {took}"
+        f"**Run `{run.run_id}`** for <@{run.author_id}> in <#{run.place_id}>: {run.model}, {run.how}, "
+        f"{run.prompt_tokens:,} + {run.completion_tokens:,} tokens, {took}"
     )

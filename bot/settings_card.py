@@ -180,11 +180,11 @@ class SettingsCard:
         where = f"in <#{place_id}>" if place_id != WHOLE_SPACE else "in this server"
         lines = [
             f"**How I behave {where}**",
-            f"Listening: {_LISTENING[held.listening].lower()}",
+            f"Listening: {_lowered(_LISTENING[held.listening])}",
             *(f"{said}: {'on' if getattr(held, name) else 'off'}" for name, said in _SWITCHES.items()),
             f"Language: {held.language or 'that of who asks'} · Model: `{held.model}`",
             f"Messages are kept for {f'{held.retention_days} days' if held.retention_days else 'ever'} · "
-            f"Tokens a day: {held.daily_tokens or 'no budget'}",
+            f"Tokens a day: {f'{held.daily_tokens:,}' if held.daily_tokens else 'no budget'}",
             f"Cases: {f'<#{held.mod_log_id}>' if held.mod_log_id else 'told nowhere'} · Admins: "
             + (", ".join(f"<@&{each}>" for each in sorted(held.admin_role_ids)) or "Discord's administrators"),
         ]
@@ -205,6 +205,10 @@ class SettingsCard:
             shown = [(each, f"model={each}") for each in models[:24]]
             menus.append(menu(f"{PREFIX}:model:{place_id}", shown, chosen=f"model={held.model}"))
         return "\n".join(lines), [row(each) for each in menus]
+
+
+def _lowered(said: str) -> str:
+    return said[:1].lower() + said[1:]
 
 
 def _name(name: str) -> Name:

@@ -276,9 +276,8 @@ def _inside(run: RunReport) -> str:
     summary = run.run
     took = f"{(summary.ended_at - summary.started_at).total_seconds():.1f} s" if summary.ended_at else "still running"
     return (
-        f"**Run {summary.run_id}**: {summary.model}, {summary.steps} steps, {summary.calls} calls, "
-        f"{summary.prompt_tokens} + {summary.completion_tokens} tokens, {took}, {summary.state}"
-        + (f" ({summary.end_reason})" if summary.end_reason else "")
+        f"**Run {summary.run_id}**: {summary.model}, {summary.how}, "
+        f"{summary.prompt_tokens} + {summary.completion_tokens} tokens, {took}"
     )
 
 

@@ -23,6 +23,7 @@ from bot.inspect.records import (
     RunSummary,
     StepRecord,
     TurnRecord,
+    run_in_words,
 )
 from bot.inspect.runs import recent_runs, run_report
 
@@ -46,5 +47,6 @@ __all__ = [
     "TurnRecord",
     "message_report",
     "recent_runs",
+    "run_in_words",
     "run_report",
 ]

@@ -166,6 +166,17 @@ class RunSummary:
     summary: str | None = None
     expired_at: datetime | None = None
 
+    @property
+    def how(self) -> str:
+        """What became of it, in how much: for people, on a line."""
+        return run_in_words(self.state, self.end_reason, self.steps, self.calls)
+
+
+def run_in_words(state: str, end_reason: str | None, steps: int, calls: int) -> str:
+    """The state of a run, the reason where it says more, and what it took."""
+    why = f" ({end_reason})" if end_reason and end_reason != state else ""
+    return f"{state}{why}, {steps} step{'s' * (steps != 1)}, {calls} call{'s' * (calls != 1)}"
+
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:

@@ -65,8 +65,9 @@ class Span:
 class Deed:
     """One declaration.
 
-    `ask` and `done` go around the target ("ban X", "X was banned"). `needs` is what the requester must be able to do,
-    `bot_needs` what the bot must (the same unless it says otherwise). `ranks`: the hierarchy of roles counts.
+    `ask` and `done` go around the target ("ban X", "X was banned"); `press` is on the button, where the title would not
+    do. `needs` is what the requester must be able to do, `bot_needs` what the bot must (the same unless it says
+    otherwise). `ranks`: the hierarchy of roles counts.
     `punishes`: nobody does it to themselves, to the bot, or to another bot. `span`: it can be for a time, and then ends
     by itself, by its undoing. `final`: what of it cannot be undone. `notice`: what its member is told beforehand, by
     direct message.
@@ -85,6 +86,7 @@ class Deed:
     undo: DeedName | None = None
     final: str = ""
     notice: str | None = None
+    press: str = ""
 
 
 _TEN_YEARS: Final = 3650 * DAY
@@ -95,7 +97,8 @@ _ALL: Final = (
         span=Span(_TEN_YEARS), undo="unban", final="Deleted messages do not come back, and roles are lost.",
         notice="You were banned from {guild}",
     ),
-    Deed("unban", "Unban", "lift the ban of {}", "The ban of {} was lifted", "user", "ban_members"),
+    Deed("unban", "Unban", "lift the ban of {}", "The ban of {} was lifted", "user", "ban_members",
+         press="Lift ban"),
     Deed(
         "kick", "Kick", "kick {}", "{} was kicked", "member", "kick_members", ranks=True, punishes=True,
         final="It cannot be undone: they can come back by an invite, without their roles.",
@@ -107,24 +110,24 @@ _ALL: Final = (
     ),
     Deed(
         "untimeout", "Timeout lifted", "end the timeout of {}", "The timeout of {} was lifted", "member",
-        "moderate_members", ranks=True,
+        "moderate_members", ranks=True, press="End timeout",
     ),
     Deed(
         "warn", "Warning", "warn {}", "{} was warned", "member", "moderate_members", bot_needs="", ranks=True,
         punishes=True, undo="retract", final="What they read cannot be taken back.",
-        notice="You were warned in {guild}",
+        notice="You were warned in {guild}", press="Warn",
     ),
     Deed(
         "note", "Note", "keep a note about {}", "A note about {} was kept", "user", "moderate_members", bot_needs="",
-        undo="retract",
+        undo="retract", press="Keep note",
     ),
     Deed(
         "purge", "Purge", "delete messages in {}", "Messages in {} were deleted", "place", "manage_messages",
-        final="It cannot be undone.",
+        final="It cannot be undone.", press="Delete messages",
     ),
     Deed(
         "slowmode", "Slow mode", "set the slow mode of {}", "The slow mode of {} was set", "place", "manage_channels",
-        undo="slowmode",
+        undo="slowmode", press="Set slow mode",
     ),
     Deed(
         "lock", "Lock", "lock {}", "{} was locked", "place", "manage_roles", span=Span(_TEN_YEARS), undo="unlock",
@@ -132,30 +135,31 @@ _ALL: Final = (
     Deed("unlock", "Unlock", "unlock {}", "{} was unlocked", "place", "manage_roles", undo="lock"),
     Deed(
         "role_add", "Role given", "give a role to {}", "{} was given a role", "member", "manage_roles",
-        span=Span(_TEN_YEARS), undo="role_remove",
+        span=Span(_TEN_YEARS), undo="role_remove", press="Give role",
     ),
     Deed(
         "role_remove", "Role taken", "take a role from {}", "A role was taken from {}", "member", "manage_roles",
-        undo="role_add",
+        undo="role_add", press="Take role",
     ),
     Deed(
         "nickname", "Nickname", "rename {}", "{} was renamed", "member", "manage_nicknames", ranks=True,
-        undo="nickname",
+        undo="nickname", press="Rename",
     ),
     Deed(
         "channel_create", "Channel made", "make a channel in {}", "A channel was made in {}", "guild",
-        "manage_channels", undo="channel_delete",
+        "manage_channels", undo="channel_delete", press="Make channel",
     ),
     Deed(
         "channel_edit", "Channel changed", "change {}", "{} was changed", "place", "manage_channels",
-        undo="channel_edit",
+        undo="channel_edit", press="Change channel",
     ),
     Deed(
         "channel_delete", "Channel deleted", "delete {}", "{} was deleted", "place", "manage_channels",
-        final="It cannot be undone: its messages are lost.",
+        final="It cannot be undone: its messages are lost.", press="Delete channel",
     ),
     Deed(
-        "retract", "Retracted", "retract case {}", "Case {} was retracted", "case", "moderate_members", bot_needs="",
+        "retract", "Retracted", "retract {}", "{} was retracted", "case", "moderate_members", bot_needs="",
+        press="Retract",
     ),
 )  # fmt: skip
 

@@ -107,13 +107,15 @@ class Execution:
         line = end.told
         if end.state == "done":
             number = case.case_no or 0
-            line = wording.result(order, case.object_id, number, told_member=told, extra=end.told)
+            line = wording.result(
+                order, case.object_id, number, told_member=told, name=case.subject_name, extra=end.told
+            )
         return await self._end(case, replace(end, told=line, told_member=told))
 
     async def _begin(self, case: Case, order: Order, at: Situation) -> Case:
         """Number the case, with names and what undoing needs as they are now."""
         requester = at.requester.display_name if at.requester is not None else ""
-        subject = at.name_of(case.object_id)
+        subject = at.name_of(case.object_id) if order.users or at.place is None else at.place.name
         kept = requests.before(order, case.object_id, at)
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             number = await cases.begin_case(conn, case, requester=requester, subject=subject, before=kept)

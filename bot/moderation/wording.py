@@ -123,7 +123,7 @@ def _undoing(order: Order) -> str:
 def buttons(prefix: str, card_id: int, order: Order) -> tuple[Component, ...]:
     """Do it, or not."""
     style = "danger" if order.declared.punishes or order.declared.final else "primary"
-    do = button(order.declared.title, f"{prefix}:{card_id}:do", style)
+    do = button(order.declared.press or order.declared.title, f"{prefix}:{card_id}:do", style)
     return (row(do, button("Cancel", f"{prefix}:{card_id}:no")),)
 
 
@@ -162,12 +162,17 @@ def notice(order: Order, guild_name: str) -> str:
     return "\n".join(lines)
 
 
-def result(order: Order, object_id: int, number: int, *, told_member: bool | None, extra: str = "") -> str:
-    """One line of what happened to one of them."""
-    said = order.declared.done.format(about(order, object_id))
+def result(
+    order: Order, object_id: int, number: int, *, told_member: bool | None, name: str = "", extra: str = ""
+) -> str:
+    """One line of what happened to one of them; `name`: what it was called before."""
+    # A channel that is gone has no name any more, but this one.
+    gone = f"#{clean(name)[:100]}" if order.deed == "channel_delete" and name else None
+    said = order.declared.done.format(gone or about(order, object_id))
     held = f" for {spans.said(order.seconds)}" if order.declared.span is not None and order.seconds else ""
     informed = {True: " They were told.", False: " They could not be told by direct message."}
-    return f"✅ {said}{held} (case {number}).{extra}" + (informed[told_member] if told_member is not None else "")
+    told = informed[told_member] if told_member is not None else ""
+    return f"✅ {said[:1].upper()}{said[1:]}{held} (case {number}).{extra}{told}"
 
 
 def log_entry(case: Case, number: int, *, name: str, requester: str, told: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from . import payloads
 from .messages import Attachment, Message
+from .options import OptionKind, listed
 from .people import Member, Role, User
 from .permissions import EVERYTHING, Permission
 from .places import Channel
@@ -69,7 +70,7 @@ def metadata(of: Interaction) -> Payload:
         "authorizing_integration_owners": _owners(of),
     }
     if of.command is not None:
-        body |= {"name": of.command.name, "command_type": int(of.command.kind)}
+        body |= {"name": _spelled(of), "command_type": int(of.command.kind)}
     if isinstance(of.target, Message):
         body["target_message_id"] = str(of.target.id)
     elif of.target is not None:
@@ -79,6 +80,15 @@ def metadata(of: Interaction) -> Payload:
     elif of.source is not None:
         body["interacted_message_id"] = str(of.source.id)
     return body
+
+
+def _spelled(of: Interaction) -> str:
+    """The command's name, "including subcommands and subcommand groups" as Discord says."""
+    words, inside = [str(of.data["name"])], listed(of.data)
+    while len(inside) == 1 and inside[0]["type"] in (OptionKind.SUBCOMMAND, OptionKind.GROUP):
+        words.append(str(inside[0]["name"]))
+        inside = listed(inside[0])
+    return " ".join(words)
 
 
 def on_answer(of: Interaction) -> Payload:
@@ -93,7 +103,7 @@ def on_answer(of: Interaction) -> Payload:
         body["interaction"] = {
             "id": str(of.id),
             "type": int(of.kind),
-            "name": of.command.name,
+            "name": _spelled(of),
             "user": payloads.user(of.user),
         }
     return body

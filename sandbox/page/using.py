@@ -183,10 +183,12 @@ def _filled(feed: Feed, part: Payload, given: object) -> Value | Sequence[Value]
 
 
 def _thing(feed: Feed, value: object) -> User | Member | Role | Channel:
-    """A member, a role or a place by its id."""
+    """A member, a role or a place by its id; as in Discord, also somebody who is not in the guild."""
     number = int(str(value)) if str(value).isascii() and str(value).isdigit() else 0
-    guild = feed.guild
-    found = guild.members.get(number) or guild.roles.get(number) or feed.discord.world.channels.get(number)
+    guild, world = feed.guild, feed.discord.world
+    found = (
+        guild.members.get(number) or guild.roles.get(number) or world.channels.get(number) or world.users.get(number)
+    )
     if found is None or (isinstance(found, Channel) and not found.visible_to(feed.viewer)):
         raise Mistake("What was chosen is not there any more.")
     return found

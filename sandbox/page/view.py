@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from sandbox.discord import Channel, Guild, Kind, Member, Message, Permission, Role, Thread, payloads
+from sandbox.discord import Channel, Guild, Kind, Member, Message, Permission, Role, Thread, User, payloads
 from sandbox.discord.events import Payload
 from sandbox.discord.messages import CHAT_COMMANDS, CONTEXT_COMMAND, REPLY, THREAD_STARTER, Attachment
 from sandbox.discord.permissions import EVERYTHING, of_roles
@@ -62,6 +62,7 @@ def directory(world: World, guild: Guild, viewer: Member, marks: Marks) -> Paylo
         "bot": str(world.bot.id),
         "guild": {"id": str(guild.id), "name": guild.name, "owner": str(guild.owner_id)},
         "people": people(guild),
+        "former": [{"id": str(user.id), "name": user.display_name} for user in former(world, guild)],
         "roles": [_role(role) for role in sorted(guild.roles.values(), key=lambda role: -role.position)],
         "emojis": [{"id": str(emoji_id), "name": name} for emoji_id, name in guild.emojis.items()],
         "places": [_place(place, viewer, marks) for place in visible_places(guild, viewer)],
@@ -71,6 +72,11 @@ def directory(world: World, guild: Guild, viewer: Member, marks: Marks) -> Paylo
 def people(guild: Guild) -> list[Payload]:
     """Everybody who is in the guild."""
     return [_person(member) for member in guild.members.values()]
+
+
+def former(world: World, guild: Guild) -> Iterator[User]:
+    """Everybody else whom this world knows, by name: a client does not forget who left."""
+    return (user for user in world.users.values() if user.id not in guild.members)
 
 
 def _role(role: Role) -> Payload:

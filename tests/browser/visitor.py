@@ -113,7 +113,7 @@ class Visitor:
         await self.page.get_by_role("menuitem", name=re.compile(rf"^{re.escape(action)}(?! message)")).first.click()
 
     async def uses(self, command: str, **options: str) -> None:
-        """A slash command; options are typed in order of appearance or, optional ones, asked for."""
+        """A slash command; options are typed or chosen, and asked for where they are optional."""
         await self.box.fill(f"/{command}")
         await self.page.get_by_role("option", name=f"/{command}").first.click()
         form = self.page.get_by_role("form", name=f"/{command}")
@@ -121,9 +121,16 @@ class Visitor:
             more = form.get_by_role("button", name=f"+ {name}")
             if await more.count():
                 await more.click()
-            await form.get_by_label(name, exact=False).first.fill(value)
+            field = form.get_by_label(re.compile(rf"^{re.escape(name)}(?: \(optional\))?$"))
+            if await field.evaluate("(field) => field.tagName") != "SELECT":
+                await field.fill(value)
+            elif value.isdecimal():
+                await field.select_option(label="Somebody else, by id …")
+                await form.get_by_label("The id").fill(value)
+            else:
+                await field.select_option(label=value)
         await form.get_by_role("button", name="Use", exact=True).click()
-        await expect(form).to_have_count(0)
+        await form.wait_for(state="detached")
 
     async def keeps_a_picture(self, path: Path) -> None:
         await self.page.screenshot(path=path)

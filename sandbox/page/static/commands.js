@@ -95,7 +95,7 @@ export function open(command) {
 function shape(option) {
   const chosen = option.choices?.length && { kind: "one", options: option.choices.map(({ name, value }) => ({ value: String(value), label: name })) };
   if (chosen) return chosen;
-  if (ENTITIES[option.type]) return { kind: "one", options: things(ENTITIES[option.type], option.channel_types) };
+  if (ENTITIES[option.type]) return { kind: "one", options: things(ENTITIES[option.type], option.channel_types), other: option.type === Option.USER && "Somebody else, by id …" };
   if (option.type === Option.BOOLEAN) return { kind: "flag" };
   if (option.type === Option.ATTACHMENT) return { kind: "files", most: 1 };
   if (option.type === Option.INTEGER || option.type === Option.NUMBER) return { kind: "number", whole: option.type === Option.INTEGER, min: option.min_value, max: option.max_value };

@@ -4,7 +4,7 @@ import { h, icon, replace, unique } from "./dom.js";
 import { iconOf, Kind, state, titleOf } from "./state.js";
 import { upload } from "./uploads.js";
 
-export const THINGS = { user: "user", role: "role", channel: "channel", mentionable: "mentionable" };
+const OTHER = "\u0000other";
 
 /** What can be chosen where people, roles or places are asked for: [{value, label}]. `kinds` limits places. */
 export function things(what, kinds) {
@@ -17,8 +17,8 @@ export function things(what, kinds) {
 
 /**
  * A field: {label, note, required, kind, ...}. Gives {row, control, read()}; read() is undefined where nothing is given.
- * Kinds: text (long, min, max, value, suggest), number, flag, one and many (options: [{value, label, note, chosen}]),
- * radio, check, files (most).
+ * Kinds: text (long, min, max, value, suggest), number (suggest), flag, one and many (options: [{value, label, note,
+ * chosen}]; `other`: one takes an id, too, and says so by these words), radio, check, files (most).
  */
 export function field(of) {
   const id = unique("field");
@@ -43,9 +43,10 @@ const MAKERS = {
     return { control, beside, read: () => control.dataset.value ?? (control.value === "" ? undefined : control.value) };
   },
   number(of, id) {
+    // What is suggested for a number has a name, which a field for numbers would not show.
+    if (of.suggest) return MAKERS.text({ suggest: of.suggest }, id);
     const control = h("input", { id, type: "number", step: of.whole ? "1" : "any", min: of.min, max: of.max });
-    const beside = of.suggest ? suggestions(control, of.suggest) : null;
-    return { control, beside, read: () => (control.value === "" ? undefined : control.value) };
+    return { control, read: () => (control.value === "" ? undefined : control.value) };
   },
   flag(of, id) {
     return MAKERS.one({ ...of, options: [{ value: "true", label: "Yes" }, { value: "false", label: "No" }] }, id, (value) => value === "true");
@@ -54,7 +55,16 @@ const MAKERS = {
     const chosen = of.options.find((option) => option.chosen);
     const control = h("select", { id }, (!chosen || !of.required) && h("option", { value: "" }, of.placeholder ?? "Choose …"), of.options.map((option) => h("option", { value: option.value }, option.label)));
     if (chosen) control.value = chosen.value;
-    return { control, read: () => (control.value === "" ? undefined : read(control.value)) };
+    if (!of.other) return { control, read: () => (control.value === "" ? undefined : read(control.value)) };
+    const beside = h("input", { type: "text", inputmode: "numeric", autocomplete: "off", placeholder: "Their id", "aria-label": "The id", hidden: true });
+    control.append(h("option", { value: OTHER }, of.other));
+    control.addEventListener("change", () => {
+      beside.hidden = control.value !== OTHER;
+      beside.required = !beside.hidden;
+      if (!beside.hidden) beside.focus();
+    });
+    const given = () => (control.value === OTHER ? beside.value.trim() : control.value);
+    return { control, beside, read: () => (given() === "" ? undefined : read(given())) };
   },
   many(of, id) {
     const boxes = of.options.map((option) => h("label.check", {}, h("input", { type: "checkbox", value: option.value, checked: Boolean(option.chosen) }), h("span", {}, option.label, option.note && h("span.quiet", {}, ` ${option.note}`))));

@@ -8,7 +8,8 @@ const PUNCTUATION = /[\\`*_~|{}[\]()#+\-.!<>:@/]/;
 const LINK = /^https?:\/\/[^\s<>"]+/;
 
 /**
- * `names` says what mentions are called: {person(id), role(id), place(id)} give {name, color?} or undefined, and
+ * `names` says what mentions are called: {person(id), role(id), place(id)} give {name, color?} or undefined,
+ * former(id) who is not here any more, and
  * {onperson(id), onplace(id), onmessage(place, id)} are called when one is pressed. `names.everyone` is whether @everyone is a mention.
  */
 export function markdown(text, names) {
@@ -288,7 +289,8 @@ function mention(mark, id, whole, names) {
     return h("button.mention", { type: "button", onclick: () => names.onplace(id) }, `#${place.name}`);
   }
   const known = mark === "@&" ? names.role(id) : names.person(id);
-  if (!known) return mark === "@&" ? h("span.mention", {}, "@unknown role") : h("span.mention", {}, whole);
+  const former = mark !== "@&" && !known ? names.former?.(id) : undefined;
+  if (!known) return h("span.mention", {}, mark === "@&" ? "@unknown role" : former ? `@${former.name}` : whole);
   if (mark === "@&") return h("span.mention", { vars: known.color ? { "--tint": `#${known.color.toString(16).padStart(6, "0")}` } : {} }, `@${known.name}`);
   return h("button.mention", { type: "button", onclick: ({ currentTarget }) => names.onperson?.(id, currentTarget) }, `@${known.name}`);
 }

@@ -194,6 +194,7 @@ const time = (at) => h("time", { datetime: new Date(at).toISOString(), title: ex
 
 export const names = (message) => ({
   person: (id) => state.people.get(id),
+  former: (id) => state.former.get(id),
   role: (id) => state.roles.get(id),
   place: (id) => state.places.get(id),
   onperson: (id, anchor) => act.person(id, anchor),

@@ -4,6 +4,7 @@ export const state = {
   hello: null,
   directory: null,
   people: new Map(),
+  former: new Map(), // who is not here (any more), by name
   roles: new Map(),
   places: new Map(),
   place: null, // id of the place that is shown
@@ -25,6 +26,7 @@ export function takeDirectory(frame) {
   const before = state.directory;
   state.directory = frame;
   state.people = new Map(frame.people.map((person) => [person.id, person]));
+  state.former = new Map(frame.former.map((person) => [person.id, person]));
   state.roles = new Map(frame.roles.map((role) => [role.id, role]));
   state.places = new Map(frame.places.map((place) => [place.id, place]));
   const names = ({ me, people, roles, places }) => JSON.stringify([me, people, roles, places.map(({ id, name }) => [id, name])]);

@@ -351,7 +351,9 @@ async def test_the_gateway_tells_of_ephemeral_messages_without_a_guild(discord: 
 
 async def test_an_answer_says_what_it_answers(discord: Discord, shop: Workshop) -> None:
     """Types 20, 23 and 19 with their references, application and webhook id, and interaction_metadata."""
-    await register(discord, PING, {"name": "Why?", "type": 3}, {"name": "Who?", "type": 2})
+    within = {"type": 2, "name": "deep", "description": "x", "options": [{"type": 1, "name": "in", "description": "x"}]}
+    nested = {"name": "nested", "description": "x", "options": [within]}
+    await register(discord, PING, nested, {"name": "Why?", "type": 3}, {"name": "Who?", "type": 2})
     asked = await shop.ada.says(shop.general, "hello")
     async with wire(discord) as client:
 
@@ -360,6 +362,7 @@ async def test_an_answer_says_what_it_answers(discord: Discord, shop: Workshop) 
             return (await client.send("GET", token_path(use, "/messages/@original"), auth="")).body
 
         slash = await answered(await shop.ada.slash(shop.general, "ping"), components=[ROW])
+        deep = await answered(await shop.ada.slash(shop.general, "nested deep in"))
         about = await answered(await shop.ada.context_menu("Why?", asked))
         who = await answered(await shop.ada.context_menu("Who?", shop.ben, in_=shop.general))
         message = discord.bot_messages(shop.general)[0]
@@ -368,6 +371,7 @@ async def test_an_answer_says_what_it_answers(discord: Discord, shop: Workshop) 
     application = str(discord.world.application.id)
     assert slash["application_id"] == slash["webhook_id"] == slash["author"]["id"] == application
     assert slash["interaction"]["name"] == "ping"
+    assert deep["interaction"]["name"] == deep["interaction_metadata"]["name"] == "nested deep in"
     said = slash["interaction_metadata"]
     assert (said["type"], said["name"], said["user"]["id"]) == (2, "ping", str(shop.ada.id))
     assert (
