@@ -9,7 +9,7 @@ from typing import Final, cast
 from bot.payloads import Payload, listed, snowflake
 from memory.audience import THREAD_KINDS, Overwrite, Place, Role
 from memory.ids import PlaceId, SpaceId
-from memory.incoming import GuildsUnconfirmed, GuildTold, PlaceGone, PlaceTold, RoleGone, RoleTold, Structure
+from memory.incoming import GuildLeft, GuildsUnconfirmed, GuildTold, PlaceGone, PlaceTold, RoleGone, RoleTold, Structure
 
 MEMBER: Final = 1
 """The type of an overwrite that is a member's."""
@@ -29,6 +29,8 @@ def structure(kind: str, data: Payload) -> Structure | None:
                 tuple(_role(role) for role in listed(data.get("roles"))),
                 tuple(_place(place) for place in places if int(place["type"]) != CATEGORY),
             )
+        case "GUILD_DELETE" if not data.get("unavailable"):
+            return GuildLeft(SpaceId(snowflake(data["id"])))
         case "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE":
             return RoleTold(SpaceId(snowflake(data["guild_id"])), _role(cast("Payload", data["role"])))
         case "GUILD_ROLE_DELETE":

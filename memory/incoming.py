@@ -112,7 +112,14 @@ class PlaceGone:
     place_id: PlaceId
 
 
-Structure = GuildTold | GuildsUnconfirmed | RoleTold | RoleGone | PlaceTold | PlaceGone
+@dataclass(frozen=True, slots=True)
+class GuildLeft:
+    """The bot is no longer in the guild; one that is merely unavailable was not left."""
+
+    space_id: SpaceId
+
+
+Structure = GuildTold | GuildsUnconfirmed | GuildLeft | RoleTold | RoleGone | PlaceTold | PlaceGone
 Change = MessageSeen | MessageGone | ReactionAdded | ReactionsRemoved | Structure
 
 

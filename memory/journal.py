@@ -12,6 +12,7 @@ from typing import Final
 from asyncpg import DivisionByZeroError
 
 from memory.database import Db
+from memory.departures import end_with_places
 from memory.ids import TurnId
 from memory.incoming import Incoming, MessageGone, MessageSeen, ReactionAdded, ReactionsRemoved, Structure
 from memory.messages import apply_deletes, merge_messages
@@ -78,7 +79,7 @@ async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
     known, waiting, inbox_grew = await _insert_events(conn, kept, rows)
     new = [event for event in kept if (event.space_id, event.key) not in known] if known else kept
     await merge_messages(conn, waiting)
-    cancelled = await apply_deletes(conn, new)
+    cancelled = await apply_deletes(conn, new) + await end_with_places(conn, new)
     await apply_structure(conn, new)
     await _settle_echoes(conn, new)
     return Written(frozenset(stale | known), inbox_grew, cancelled)

@@ -24,6 +24,7 @@ from memory.choices import PLACE_REMEMBERS
 from memory.database import BORROW_S, Db, Pool
 from memory.ids import PlaceId, SpaceId
 from memory.incoming import (
+    GuildLeft,
     GuildsUnconfirmed,
     GuildTold,
     Incoming,
@@ -140,6 +141,8 @@ async def _apply(conn: Db, change: Structure) -> None:
             await _tell_places(conn, space_id, places)
         case GuildsUnconfirmed(space_ids):
             await conn.execute(UNCONFIRM_SQL, list(space_ids))
+        case GuildLeft(space_id):
+            await conn.execute(UNCONFIRM_SQL, [space_id])
         case RoleTold(space_id, role):
             await _tell_roles(conn, space_id, (role,))
         case RoleGone(space_id, role_id):

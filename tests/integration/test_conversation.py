@@ -182,14 +182,15 @@ async def test_deleting_the_message_after_composing_keeps_the_answer(stage: Stag
 
 
 async def test_a_place_deleted_meanwhile_ends_the_turn_plainly(stage: Stage) -> None:
-    """I3: there is nobody to tell; the turn ends with the reason, and Muninn goes on."""
+    """I3: the answer was composed, and there is nobody to tell; the turn ends with the reason, and Muninn goes on."""
     doomed = stage.guild.create_channel("doomed")
-    gate = stage.model.hold()
+    held = stage.discord.faults.rest("POST", "/channels/*/messages").hold()
+    stage.model.script(say("anybody there?"))
     async with stage.muninn():
         await stage.ada.says(doomed, f"{stage.discord.bot.mention} hello")
-        await stage.model.wait_for_request()
+        await held.hit()
         doomed.delete()
-        gate.release(say("anybody there?"))
+        held.release()
         assert await stage.settled(1) == ["cancelled"]
         stage.model.script(say("here"))
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
