@@ -16,7 +16,8 @@ from bench.figures import Target, at_least, at_most, percentile, progress, publi
 from bench.ground import Ground, open_ground
 from bench.remembered import ASIDE, DIMENSIONS, MODEL, SMALL, SMALL_SPACE, Asked, Words, fill, questions
 from bot.pool import open_pool
-from memory.candidates import Looked, Query, find, look_around
+from memory.around import look_around
+from memory.candidates import Looked, Query, find
 from memory.database import Borrowed, Connection, Pool
 from memory.ids import PlaceId, SpaceId
 from memory.places import SHOWN_PLACES

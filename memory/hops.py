@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from memory.candidates import OURS, WANTED, Candidate, Looked, looked_args
+from memory.arms import OURS, WANTED
+from memory.candidates import Candidate, Looked, looked_args
 from memory.database import Borrowed, Connection
 from memory.kinds import Relation
 from memory.places import SHOWN_PLACES

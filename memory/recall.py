@@ -10,15 +10,16 @@ what they can in the same scope, and the ledger says so (I9).
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
 import orjson
 
-from memory.candidates import ANYTHING, Around, Looked, Query, ScanMode, Wanted, find, look_around
+from memory.around import Around, look_around
+from memory.candidates import ANYTHING, Looked, Query, ScanMode, Wanted, find
 from memory.candidates import Pool as Found
-from memory.choices import place_remembers
 from memory.database import BORROW_S, Borrowed, Connection, Pool
 from memory.embedding import literal
 from memory.episode_recall import EPISODES_REFERENCED_SQL, Episode, Episodes, note_episodes, recall_episodes
@@ -143,29 +144,25 @@ class Recall:
         """
         if asking.cause == "search":
             require_query(asking.text)
-        if not await place_remembers(self._pool, asking.scope.space_id, asking.scope.place_id):
-            return Recalled(asking, "none", "memory_off")
         now = datetime.now(UTC)
         question = read(asking.text, now, about=asking.about)
         if question.sort == "small_talk" and asking.cause == "answer":
             return Recalled(asking, "none", "small_talk")
-        vector, around, trouble = await self._prepare(asking.scope, question)
-        return await self._recall(asking, question, vector, around, trouble, now)
-
-    async def _prepare(self, scope: Scope, question: Read) -> tuple[str | None, Around, str | None]:
-        """The question's vector as text, what there is around, and why there is no vector."""
         model = None if self._embedder is None else (self._embedder.name, self._embedder.dimensions)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            around = await look_around(conn, scope, question.words, model=model)
-        if model is not None and not around.embedded:
-            # The question's vector costs more than all the rest, and here is nothing to compare it with.
-            return None, around, "nothing_embedded"
-        vector, trouble = await self._vector(question.text)
-        return vector, around, trouble
+            around = await look_around(conn, asking.scope, question.words, model=model)
+        if not around.remembers:
+            return Recalled(asking, "none", "memory_off")
+        vector, trouble = await self._vector(question.text, around)
+        return await self._recall(asking, question, vector, around, trouble, now)
 
-    async def _vector(self, text: str) -> tuple[str | None, str | None]:
+    async def _vector(self, text: str, around: Around) -> tuple[str | None, str | None]:
+        """The question's vector as text, or why there is none."""
         if self._embedder is None:
             return None, "no_embedding_model"
+        if not around.embedded:
+            # The question's vector costs more than all the rest, and here is nothing to compare it with.
+            return None, "nothing_embedded"
         try:
             async with asyncio.timeout(self._query_s):
                 vector = await self._embedder.embed_query(text, within_s=self._query_s)
@@ -202,10 +199,12 @@ class Recall:
             hops = await hops_from(conn, asking.scope, looked, ranked)
             ranked = _with_hops(ranked, hops)
             best = pool_of(ranked, limits)
-            alike = await _alike(conn, asking.scope, best, around.model_id if query else None)
-            episodes = await recall_episodes(
-                conn, asking.scope, looked, query, bearings, floors, shown_ids=asking.shown_ids
-            )
+            alike = await _alike(conn, asking.scope, best, around.model_id if query else None, self._floors.low)
+            episodes = NO_EPISODES
+            if around.episodes:
+                episodes = await recall_episodes(
+                    conn, asking.scope, looked, query, bearings, floors, shown_ids=asking.shown_ids
+                )
         seen = {each.candidate.memory_id for each in best if is_shown(each.candidate.content, asking.shown)}
         selected = select(ranked, seen, alike, self._floors, limits)
         recalled = Recalled(
@@ -236,7 +235,10 @@ class Recall:
         """Write a recall down, with the run that it was for; its number in the ledger."""
         asking, items, episodes = recalled.asking, recalled.items, recalled.episodes
         scored = recalled.mode != "keyword_fallback"
-        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+        async with self._pool.acquire(timeout=BORROW_S) as conn, AsyncExitStack() as whole:
+            if episodes:
+                # A recall without any is one statement, and a transaction by itself.
+                await whole.enter_async_context(conn.transaction())
             row = await conn.fetchrow(
                 NOTE_RECALL_SQL,
                 asking.scope.space_id,
@@ -302,25 +304,27 @@ def _with_hops(ranked: Sequence[Ranked], hops: Mapping[int, Hop]) -> tuple[Ranke
     )
 
 
-# How like each other the best candidates are, pair by pair.
+# How like each other the best candidates are, pair by pair, where it is at least $5.
 ALIKE_SQL: Final = f"""
 WITH {SHOWN_PLACES}, v AS MATERIALIZED (
     SELECT v.memory_id, v.embedding FROM memory_vectors v JOIN memory_items i USING (memory_id, version)
     WHERE v.space_id = $1 AND v.memory_id = ANY($3::bigint[]) AND v.model_id = $4
       AND i.place_id IN (SELECT place_id FROM shown_places)
 )
-SELECT a.memory_id AS one, b.memory_id AS other, (1 - (a.embedding <=> b.embedding))::float8 AS cosine
+SELECT a.memory_id AS one, b.memory_id AS other, p.cosine
 FROM v a JOIN v b ON a.memory_id < b.memory_id
+CROSS JOIN LATERAL (SELECT (1 - (a.embedding <=> b.embedding))::float8 AS cosine OFFSET 0) AS p
+WHERE p.cosine >= $5::float8
 """
 
 
 async def _alike(
-    conn: Borrowed | Connection, scope: Scope, best: Sequence[Ranked], model_id: int | None
+    conn: Borrowed | Connection, scope: Scope, best: Sequence[Ranked], model_id: int | None, low: float
 ) -> Mapping[tuple[int, int], float]:
     if model_id is None or len(best) < 2:
         return {}
     ids = [each.candidate.memory_id for each in best]
-    rows = await fetch_scoped(conn, ALIKE_SQL, scope, ids, model_id)
+    rows = await fetch_scoped(conn, ALIKE_SQL, scope, ids, model_id, low)
     return {(row["one"], row["other"]): row["cosine"] for row in rows}
 
 

@@ -57,14 +57,18 @@ def select(ranked: Sequence[Ranked], seen: Collection[int], alike: Alike, floors
     if again:
         fresh = pool[:1]
     left["seen"] += len(pool) - len(fresh)
-    chosen, room = list[Ranked](), _Room(limits)
+    chosen, room, nearest = list[Ranked](), _Room(limits), dict[int, float]()
     while fresh and len(chosen) < limits.items:
-        best = max(fresh, key=lambda each: (_worth(each, chosen, fresh[0].score, alike, floors), each.score))
+        top = fresh[0].score
+        best = max(fresh, key=lambda each: (_worth(each, nearest, top, floors), each.score))
         fresh.remove(best)
-        why = _refusal(best, chosen, alike, floors) or room.refusal(best)
+        why = _refusal(best, chosen, nearest, floors) or room.refusal(best)
         if why is None:
             chosen.append(best)
             room.take(best)
+            for each in fresh:
+                number = each.candidate.memory_id
+                nearest[number] = max(nearest.get(number, 0.0), _likeness(each, best, alike))
         else:
             left[why] += 1
     left["alike"] += sum(1 for each in fresh if chosen and each.score > min(c.score for c in chosen))
@@ -76,25 +80,22 @@ def select(ranked: Sequence[Ranked], seen: Collection[int], alike: Alike, floors
     return Selected(tuple(chosen), {why: count for why, count in sorted(left.items()) if count}, saved, again)
 
 
-def _worth(each: Ranked, chosen: Sequence[Ranked], best: float, alike: Alike, floors: Floors) -> float:
-    nearest = max((_likeness(each, other, alike) for other in chosen), default=None)
+def _worth(each: Ranked, nearest: Mapping[int, float], best: float, floors: Floors) -> float:
     # Where the model's strangers lie is no likeness at all.
-    likeness = 0.0 if nearest is None else max(nearest - floors.low, 0.0) / (1 - floors.low)
+    likeness = max(nearest.get(each.candidate.memory_id, 0.0) - floors.low, 0.0) / (1 - floors.low)
     return (1 - DIVERSITY) * each.score / max(best, 1e-9) - DIVERSITY * likeness
 
 
 def _likeness(one: Ranked, other: Ranked, alike: Alike) -> float:
-    first, second = sorted((one.candidate.memory_id, other.candidate.memory_id))
-    return alike.get((first, second), 0.0)
+    first, second = one.candidate.memory_id, other.candidate.memory_id
+    return alike.get((first, second) if first < second else (second, first), 0.0)
 
 
-def _refusal(each: Ranked, chosen: Sequence[Ranked], alike: Alike, floors: Floors) -> LeftOut | None:
+def _refusal(each: Ranked, chosen: Sequence[Ranked], nearest: Mapping[int, float], floors: Floors) -> LeftOut | None:
     if any(each.candidate.content_hash == other.candidate.content_hash for other in chosen):
         return "copy"
     # Against what is selected, never against the question: a memory that says just what was asked is the best there is.
-    if any(_likeness(each, other, alike) >= floors.copy for other in chosen):
-        return "near_copy"
-    return None
+    return "near_copy" if nearest.get(each.candidate.memory_id, 0.0) >= floors.copy else None
 
 
 class _Room:

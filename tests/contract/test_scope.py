@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory import assembly, candidates, context, episode_recall, former, hops, inventory, recall, search
+from memory import arms, around, assembly, candidates, context, episode_recall, former, hops, inventory, recall, search
 from memory.errors import ScopeMissing
 from memory.ids import PlaceId, SpaceId
 from memory.scope import Scope, fetch_scoped
@@ -10,7 +10,7 @@ from memory.scope import Scope, fetch_scoped
 SCOPE = Scope(SpaceId(1), PlaceId(2))
 STATEMENTS = {
     f"{module.__name__}.{name}": value
-    for module in (assembly, candidates, context, episode_recall, former, hops, inventory, recall, search)
+    for module in (arms, around, assembly, candidates, context, episode_recall, former, hops, inventory, recall, search)
     for name, value in vars(module).items()
     if name.endswith("_SQL") and name not in ("ITERATE_SQL", "NOTE_RECALL_SQL")  # reads no memory
 }
