@@ -104,11 +104,12 @@ async def write_plain(conn: Db, group: Group) -> Written | None:
 # memory has yet to read: both only rise; what comes late is noted, to be read out of turn), and addressed messages wait
 # for the router, whom one notification a commit wakes (I14): plain talk only in a thread of which the bot is part, or
 # in a guild that lets it listen somewhere; an edit that names the bot only where the message was no affair of its
-# before. What we said ourselves does not raise the journal's mark: what others said just before it may still be on its
-# way here. Rows that several writers may touch are taken in one order everywhere, so that they cannot deadlock.
-# `IN` in a list of columns is looked up in a hash; a join of so few expected rows would compare each with each.
-# What comes back is what is out of the ordinary: events that were there, and versions of messages still to be merged.
-# With $19, where nothing could merge them, such a version undoes the statement by a division by zero.
+# before; of a message and its edit in one group, whichever names the bot. What we said ourselves does not raise the
+# journal's mark: what others said just before it may still be on its way here. Rows that several writers may touch are
+# taken in one order everywhere, so that they cannot deadlock. `IN` in a list of columns is looked up in a hash; a join
+# of so few expected rows would compare each with each. What comes back is what is out of the ordinary: events that were
+# there, and versions of messages still to be merged. With $19, where nothing could merge them, such a version undoes
+# the statement by a division by zero.
 INSERT_EVENTS_SQL: Final = """
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text[], $4::text[], $5::text::bigint[], $6::text[],
@@ -172,11 +173,13 @@ WITH given AS MATERIALIZED (
     FROM (SELECT DISTINCT space_id, place_id FROM new WHERE addressed = 'thread') AS t
 ), inbox AS (
     INSERT INTO discord_inbox AS i (space_id, place_id, message_id, author_id, reason)
-    SELECT space_id, place_id, message_id, author_id, addressed FROM new
-    WHERE addressed IS NOT NULL AND author_id IS NOT NULL
-      AND (addressed NOT IN ('room', 'thread') OR space_id IN (SELECT space_id FROM listening)
-           OR (addressed = 'thread' AND n > (SELECT min(j.since) FROM joined j WHERE j.place_id = new.place_id)))
-    ORDER BY n
+    SELECT space_id, place_id, message_id, author_id, addressed FROM (
+        SELECT DISTINCT ON (space_id, message_id) space_id, place_id, message_id, author_id, addressed, n FROM new
+        WHERE addressed IS NOT NULL AND author_id IS NOT NULL
+          AND (addressed NOT IN ('room', 'thread') OR space_id IN (SELECT space_id FROM listening)
+               OR (addressed = 'thread' AND n > (SELECT min(j.since) FROM joined j WHERE j.place_id = new.place_id)))
+        ORDER BY space_id, message_id, addressed IN ('room', 'thread'), n
+    ) AS one ORDER BY n
     ON CONFLICT (space_id, message_id) DO UPDATE SET
         reason = EXCLUDED.reason, state = 'waiting', due_at = now(), arrived_at = now()
     WHERE i.state = 'ignored' AND EXCLUDED.reason = 'edit'

@@ -9,6 +9,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from structlog.testing import capture_logs
 
 from bot.addressing import Identity
 from bot.errors import EventDropped
@@ -151,6 +152,34 @@ async def test_the_same_event_by_any_path_has_its_effect_once(pool: Pool) -> Non
     assert await pool.fetchval("SELECT count(*) FROM discord_events") == 1
     assert await pool.fetchval("SELECT count(*) FROM discord_inbox") == 1
     assert told.inbox == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"), [(True, True, "mention"), (False, True, "edit"), (True, False, "mention")]
+)
+async def test_a_message_and_its_edit_in_one_group_are_one_item(
+    pool: Pool, before: bool, after: bool, reason: str
+) -> None:
+    """I3: whichever of them names the bot, it is asked once; the group is committed as it is."""
+    await pool.execute(
+        "INSERT INTO guild_settings (space_id, place_id, name, value, version, set_by)"
+        " VALUES ($1, $2, 'listening', '\"free\"', 1, 1)",
+        GUILD,
+        GENERAL,
+    )
+    mention: dict[str, Any] = {"mentions": [{"id": str(ME.user_id), "username": "muninn"}]}
+    async with ingress(pool, writing=False) as (one, _):
+        acks = [
+            one.accept(create(1, **mention if before else {})),
+            one.accept(edit(1, "!", 5, **mention if after else {})),
+        ]
+        with capture_logs() as logs:
+            task = asyncio.create_task(one.run())
+            async with asyncio.timeout(20):
+                assert await asyncio.gather(*[ack for ack in acks if ack is not None]) == ["committed", "committed"]
+        task.cancel()
+    assert [line["event"] for line in logs if line["log_level"] in ("warning", "error")] == []
+    assert [row["reason"] for row in await pool.fetch("SELECT reason FROM discord_inbox")] == [reason]
 
 
 ORDERS = list(permutations([create(1, "first"), edit(1, "second", 10), edit(1, "third", 20), delete(1)]))
