@@ -1,7 +1,8 @@
 """How long a recall takes among many memories, and whether its vectors find what a look at every vector would.
 
 The whole recall is measured, without the making of the question's vector, against one warm question to the index of
-vectors that asks for nothing else: the nearest fifty of all. `SCALE=` adds a number of memories to 10,000 and 100,000.
+vectors that asks for nothing else: the nearest fifty of all. Nobody has episodes here, and nothing is linked. `SCALE=`
+adds a number of memories to 10,000 and 100,000.
 """
 
 import asyncio
@@ -27,6 +28,8 @@ from memory.recall import Asking, Recall
 from memory.scope import Scope, fetch_scoped
 
 TOP: Final = 10
+LARGEST: Final = Scope(SpaceId(1), PlaceId(100))
+"""An eighth of all memories: with 100,000 of them it has an index of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +85,15 @@ async def measure(ground: Ground, memories: int, size: Size) -> dict[str, float]
     async with open_pool(ground.database_url) as pool:
         model_id = await fill(ground.database_url, words, memories)
         asked = await questions(pool, words, size.warm + size.asked, memories=memories)
-        recalls, nearest = await _times(pool, asked, model_id, size.warm)
+        recalls, nearest, applied = await _times(pool, asked, model_id, size.warm)
+        largest = await questions(pool, words, size.compared, memories=memories, scope=LARGEST)
         progress(f"recall: {memories:,}: {percentile(recalls, 0.5):.1f} ms, index {percentile(nearest, 0.5):.1f} ms")
         return {
             "p95_ratio_hnsw": percentile(recalls, 0.95) / percentile(nearest, 0.95),
             "exact_agreement": await _agreement(pool, asked[: size.compared], model_id),
             "small_scope_complete": await _completeness(pool, words, model_id, memories, size.complete),
+            "exact_agreement_largest": await _agreement(pool, largest, model_id),
+            "by_index": applied,
             "p50_ms": percentile(recalls, 0.5),
             "p95_ms": percentile(recalls, 0.95),
             "p50_ratio_hnsw": percentile(recalls, 0.5) / percentile(nearest, 0.5),
@@ -98,23 +104,25 @@ async def measure(ground: Ground, memories: int, size: Size) -> dict[str, float]
 
 async def _times(
     pool: Pool, asked: Sequence[Asked], model_id: int, warm: int
-) -> tuple[Sequence[float], Sequence[float]]:
-    """Milliseconds of each recall, and of each question to the index, in turns."""
+) -> tuple[Sequence[float], Sequence[float], float]:
+    """Milliseconds of each recall, and of each question to the index, in turns; the share of recalls by an index."""
     recall = Recall(pool, GivenVectors(asked), floors=HOSTED_FLOORS)
     statement = NEAREST.replace("MODEL", str(model_id)).replace("SIZE", str(DIMENSIONS))
     recalls: list[float] = []
     nearest: list[float] = []
+    applied = 0
     async with pool.acquire() as conn:
         await conn.execute("SET hnsw.ef_search = 50")
         for each in asked:
             started = time.perf_counter()
-            await recall.answer(Asking(each.scope, each.asker, each.text))
-            recalled = time.perf_counter()
+            recalled = await recall.answer(Asking(each.scope, each.asker, each.text))
+            ended = time.perf_counter()
             await conn.fetch(statement, each.vector)
-            recalls.append((recalled - started) * 1e3)
-            nearest.append((time.perf_counter() - recalled) * 1e3)
+            nearest.append((time.perf_counter() - ended) * 1e3)
+            recalls.append((ended - started) * 1e3)
+            applied += recalled.scan == "applied"
         await conn.execute("RESET hnsw.ef_search")
-    return recalls[warm:], nearest[warm:]
+    return recalls[warm:], nearest[warm:], applied / max(len(asked), 1)
 
 
 async def _found(conn: Borrowed | Connection, each: Asked, model_id: int) -> list[int]:

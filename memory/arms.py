@@ -156,7 +156,7 @@ _FEW = _COMPARED.format(
 _INDEXED = f"""
 by_vector AS MATERIALIZED (
     SELECT v.memory_id FROM memory_vectors v
-    WHERE v.model_id = MODEL AND v.model_id = $14 AND v.space_id = $1
+    WHERE v.model_id = MODEL AND v.model_id = $14 AND v.space_id = SPACE AND v.space_id = $1
       AND (SELECT true FROM live_memories l WHERE l.memory_id = v.memory_id AND l.version = v.version AND {_SEEN_LIVE})
     ORDER BY v.embedding::halfvec(SIZE) <=> $15::halfvec(SIZE) LIMIT $16
 )"""
@@ -234,7 +234,9 @@ BY_SCAN_SQL: Final = f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {_SCAN}, {_POOL
 BY_SHOWN_SQL: Final = f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {_FEW}, {_POOL_WITH_VECTORS}, {_TAIL_WITH_VECTORS}"
 
 
-def by_index_sql(model_id: int, dimensions: int) -> str:
-    """Candidates by words, and by the vectors that this model's index leads to."""
-    vectors = _INDEXED.replace("MODEL", str(int(model_id))).replace("SIZE", str(int(dimensions)))
+def by_index_sql(model_id: int, dimensions: int, space_id: int) -> str:
+    """Candidates by words, and by the vectors that the space's own index leads to, which is known by these numbers."""
+    vectors = _INDEXED
+    for name, number in (("MODEL", model_id), ("SIZE", dimensions), ("SPACE", space_id)):
+        vectors = vectors.replace(name, str(int(number)))
     return f"WITH {SHOWN_PLACES}, {_WORDS}, {_WINDOW}, {vectors}, {_POOL_WITH_VECTORS}, {_TAIL_WITH_VECTORS}"

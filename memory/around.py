@@ -6,13 +6,17 @@ from typing import Final
 
 from memory.choices import PLACE_REMEMBERS
 from memory.database import Borrowed, Connection
+from memory.embedding import INDEXED_FROM
 from memory.ids import UserId
 from memory.places import SHOWN_PLACES
 from memory.scope import Scope, fetch_scoped
 
-EXACT_MOST: Final = 20_000
-"""Vectors that are compared one by one. Up to here that is quicker than the index, which looks at vectors of all spaces
-until it has enough of this one, and it never misses any (make bench-recall)."""
+EXACT_MOST: Final = INDEXED_FROM
+"""Vectors that are compared one by one: up to here that is about as quick as an index, and it never misses any."""
+
+SHOWN_MOST: Final = 2_500
+"""Where a place shows no more memories of a large space than these, theirs alone are compared: each costs about four
+times what a vector costs that is read beside others, and an index would have to look at too many that do not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +25,9 @@ class Around:
 
     `members` and `names`: authors of memories that may show here, and the words of the question that name them.
     `model_id` is None where no memory was ever embedded with it. `vectors` of the space, and where it has too many the
-    memories `shown` here, are counted no further than where the index is the better way; `indexed`: the index is
-    whole. `embedded`: there is a vector of a memory or an episode. `remembers`: memory is on in the place.
-    `episodes`: there are any to be looked at.
+    memories `shown` here, are counted no further than where the index is the better way; `indexed`: the space has
+    an index of its own. `embedded`: there is a vector of a memory or an episode. `remembers`: memory is on in the
+    place. `episodes`: there are any to be looked at.
     """
 
     members: tuple[UserId, ...]
@@ -59,9 +63,9 @@ SELECT EXISTS (SELECT FROM memory_vectors v WHERE v.space_id = $1 AND v.model_id
        ARRAY(SELECT DISTINCT word FROM called ORDER BY word) AS names, m.model_id, n.vectors,
        CASE WHEN n.vectors < $6 THEN n.vectors ELSE (SELECT count(*) FROM (
             SELECT FROM memory_items i WHERE i.space_id = $1 AND i.state = 'active'
-                AND i.place_id IN (SELECT place_id FROM shown_places) LIMIT $6) AS c) END AS shown,
+                AND i.place_id IN (SELECT place_id FROM shown_places) LIMIT $7) AS c) END AS shown,
        coalesce((SELECT i.indisvalid FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
-                 WHERE c.relname = 'memory_vectors_hnsw_' || m.model_id
+                 WHERE c.relname = 'memory_vectors_hnsw_' || m.model_id || '_' || $1::bigint
                    AND c.relnamespace = current_schema()::regnamespace), false) AS indexed
 FROM (SELECT) AS one LEFT JOIN embedding_models m ON m.name = $4 AND m.dimensions = $5
 CROSS JOIN LATERAL (SELECT count(*) AS vectors FROM (
@@ -74,7 +78,7 @@ async def look_around(
 ) -> Around:
     """What there is for a question of these words, in lower case; `model` is the question's: its name and dimension."""
     name, dimensions = model or ("", 0)
-    rows = await fetch_scoped(conn, AROUND_SQL, scope, list(words), name, dimensions, EXACT_MOST + 1)
+    rows = await fetch_scoped(conn, AROUND_SQL, scope, list(words), name, dimensions, EXACT_MOST + 1, SHOWN_MOST + 1)
     found = dict(rows[0])
     members, names = tuple(map(UserId, found.pop("members"))), tuple(found.pop("names"))
     return Around(members=members, names=names, **found)

@@ -69,30 +69,59 @@ async def adopt(conn: Db, name: str, dimensions: int) -> Model:
     return Model(**dict(row))
 
 
-# Whether the model's index is there and whole.
-INDEX_SQL: Final = """
-SELECT i.indisvalid FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
-WHERE c.relname = $1 AND c.relnamespace = current_schema()::regnamespace
+INDEXED_FROM: Final = 10_000
+"""Vectors of a space from which on it has an index of its own (make bench-recall): fewer are compared one by one."""
+
+# The spaces that have so many vectors of the model $1 that an index is worth its keep, and how many they have.
+LARGE_SPACES_SQL: Final = """
+SELECT space_id, count(*) AS vectors FROM memory_vectors WHERE model_id = $1
+GROUP BY space_id HAVING count(*) > $2 ORDER BY space_id
 """
 
+# The indexes of vectors that there are, and whether they are whole.
+INDEXES_SQL: Final = """
+SELECT c.relname AS name, i.indisvalid AS whole FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE i.indrelid = 'memory_vectors'::regclass AND c.relname LIKE 'memory\\_vectors\\_hnsw\\_%'
+"""
 
-async def make_index(conn: Db, model: Model) -> bool:
-    """Make the model's index, unless it is there; outside of any transaction, while others write. True if made.
+# Whether nobody else makes indexes; until the connection ends, nobody does.
+HOLD_INDEXES_SQL: Final = "SELECT pg_try_advisory_lock(hashtextextended('muninn:vector_indexes', 0))"
 
-    Each model has an index of its own, on its rows and at its dimension: vectors of two models are never compared.
+
+def index_name(model_id: int, space_id: int) -> str:
+    """What the index of a space's vectors of a model is called."""
+    return f"memory_vectors_hnsw_{model_id}_{space_id}"
+
+
+async def make_indexes(conn: Db, model: Model, *, most: int = INDEXED_FROM) -> tuple[SpaceId, ...]:
+    """Give each space with more than `most` vectors of the model an index of its own, while others write; the spaces
+    that got one. Drops those that are no longer needed: of former models, and of spaces with less than half as many.
+
+    Outside of any transaction, on a connection that is closed afterwards. Nothing is done while another process does.
+    An index for all spaces would know nothing of who may see what: it was slower than none, and missed more.
     """
-    name = f"memory_vectors_hnsw_{model.model_id}"
-    valid = await conn.fetchval(INDEX_SQL, name)
-    if valid:
-        return False
-    if valid is not None:
-        # An earlier attempt was cut off.
-        await conn.execute(f"DROP INDEX CONCURRENTLY {name}")
-    await conn.execute(
-        f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON memory_vectors "
-        f"USING hnsw ((embedding::halfvec({model.dimensions})) halfvec_cosine_ops) WHERE model_id = {model.model_id}"
-    )
-    return True
+    if not await conn.fetchval(HOLD_INDEXES_SQL):
+        return ()
+    counts = {row["space_id"]: row["vectors"] for row in await conn.fetch(LARGE_SPACES_SQL, model.model_id, most // 2)}
+    there = {row["name"]: row["whole"] for row in await conn.fetch(INDEXES_SQL)}
+    useful = {index_name(model.model_id, space_id) for space_id in counts}
+    for name, whole in there.items():
+        # One that is not whole was cut off while it was made.
+        if not whole or name not in useful:
+            await conn.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+    kept = {name for name, whole in there.items() if whole}
+    lacking = [
+        space_id
+        for space_id, vectors in counts.items()
+        if vectors > most and index_name(model.model_id, space_id) not in kept
+    ]
+    for space_id in lacking:
+        await conn.execute(
+            f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {index_name(model.model_id, space_id)} ON memory_vectors "
+            f"USING hnsw ((embedding::halfvec({model.dimensions})) halfvec_cosine_ops) "
+            f"WHERE model_id = {model.model_id} AND space_id = {space_id}"
+        )
+    return tuple(map(SpaceId, lacking))
 
 
 # The next memories in order of their ids, and jobs for those of them that lack a vector of the model.

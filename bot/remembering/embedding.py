@@ -26,6 +26,7 @@ log = structlog.get_logger(__name__)
 ANSWER_S: Final = 60.0
 GIVE_BACK_S: Final = 2.0
 INDEX_S: Final = 3_600.0
+INDEXES_EVERY_S: Final = 3_600.0
 
 
 class Embedding:
@@ -53,6 +54,7 @@ class Embedding:
         self._model: Model | None = None
         self._after = 0
         self._rested_until = 0.0
+        self._indexes_due = 0.0
 
     async def run(self) -> None:
         """Embed for ever. This process's model becomes the current one as soon as there is anything to embed."""
@@ -76,6 +78,8 @@ class Embedding:
             if not jobs and not queued:
                 await embedding.drop_former(conn, model)
         if not jobs:
+            if not queued:
+                await self._make_indexes(model)
             return queued or await self._step_episodes(model)
         crash_point("after_embedding_claim")
         try:
@@ -100,18 +104,24 @@ class Embedding:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             model = await embedding.adopt(conn, self._embedder.name, self._embedder.dimensions)
         self._after = 0
+        return model
+
+    async def _make_indexes(self, model: Model) -> None:
+        """Look whether a space has grown so large that it wants an index of its own; now and then is enough."""
+        if time.monotonic() < self._indexes_due:
+            return
+        self._indexes_due = time.monotonic() + INDEXES_EVERY_S
         # A connection of its own: the server waits for others while it makes an index beside their writes.
         conn = await self._connect()
         try:
             async with asyncio.timeout(INDEX_S):
-                if await embedding.make_index(conn, model):
-                    log.info("memory.vectors_indexed", model=model.name, dimensions=model.dimensions)
+                for space_id in await embedding.make_indexes(conn, model):
+                    log.info("memory.vectors_indexed", model=model.name, space_id=space_id)
         except Exception as error:
             # Without it, vectors are compared one by one: slower, and as right.
             log.warning("memory.vectors_not_indexed", model=model.name, error=f"{type(error).__name__}: {error}")
         finally:
             conn.terminate()
-        return model
 
     async def _fill(self, model: Model) -> bool:
         async with self._pool.acquire(timeout=BORROW_S) as conn:

@@ -156,7 +156,8 @@ class Trial:
                     where = await conn.fetch(ORIGINS, brought, list(former))
                 self.check(arm, place, [row["place_id"] for row in where])
             case _:
-                monkeypatch.setattr(candidates, "EXACT_MOST", -1 if arm == "index" else 10_000)
+                for most in ("EXACT_MOST", "SHOWN_MOST"):
+                    monkeypatch.setattr(candidates, most, -1 if arm == "index" else 10_000)
                 embedder = self.embedder if arm in ("scan", "index") else None
                 recall = Recall(self.pool, embedder, limits=LARGE, floors=ANYTHING)
                 text = {"words": "heron", "window": "What happened in May 2026?"}.get(arm, "nothing of the kind")
@@ -186,12 +187,12 @@ async def try_worlds(
     tried = Tried()
     async with pool.acquire() as conn, conn.transaction():
         model = await embedding.adopt(conn, "any", SIZE)
-    conn = await asyncpg.connect(database_url)
-    await embedding.make_index(conn, model)
-    await conn.close()
     for seed in seeds:
         trial = Trial(pool, World.make(seed, channels=14, threads=6), model, tried)
         await trial.fill()
+        conn = await asyncpg.connect(database_url)
+        assert await embedding.make_indexes(conn, model, most=0) == (trial.world.guild_id,)
+        await conn.close()
         for change in (None, None, trial.world.changed, trial.world.changed):
             if change is not None:
                 async with pool.acquire() as conn, conn.transaction():

@@ -11,7 +11,7 @@ from bot.doctor import remembering
 from bot.doctor.findings import Finding
 from bot.settings import Settings
 from memory.embedding import Model as EmbeddingModel
-from memory.embedding import claim
+from memory.embedding import claim, index_name, make_indexes
 from memory.items import Draft, Target, forget, remember
 from sandbox.model import Model, failure, gateway_page, rate_limited, reset_connection, server_error, stall
 from tests.harness.diagnosis import assert_plain, named
@@ -144,8 +144,36 @@ async def test_models_are_swapped_in_mid_traffic(mind: Mind) -> None:
                     await new.step()
             expected = [(each, 2 if each == ids[0] else 1, "newer", 48) for each in ids]
             assert await vectors(mind) == expected
-    indexes = await mind.pool.fetch("SELECT indexdef FROM pg_indexes WHERE indexname LIKE 'memory_vectors_hnsw%'")
-    assert sorted("halfvec(64)" in row["indexdef"] for row in indexes) == [False, True]
+
+
+async def test_a_large_space_has_an_index_of_its_own(mind: Mind) -> None:
+    """Of the current model, as long as it is large; one that was cut off while it was made is made again."""
+    space = int(mind.talk.scope.space_id)
+    for n in range(4):
+        await told(mind, f"Ada likes number {n}.", f"fact.n_{n}")
+    async with mind.embedding() as worker:
+        while await worker.step():
+            pass
+    model_id = await mind.pool.fetchval("SELECT model_id FROM embedding_models WHERE is_current")
+    model = EmbeddingModel(model_id, "sandbox-embedding", 64, filled=True)
+    name = index_name(model_id, space)
+    indexes = "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'memory_vectors_hnsw%' ORDER BY 1"
+
+    async def made(most: int) -> tuple[tuple[int, ...], list[str]]:
+        conn = await asyncpg.connect(mind.database_url)
+        try:
+            spaces = await make_indexes(conn, model, most=most)
+        finally:
+            await conn.close()
+        return spaces, [row["indexname"] for row in await mind.pool.fetch(indexes)]
+
+    assert await made(4) == ((), [])
+    assert await made(3) == ((space,), [name])
+    assert await made(3) == ((), [name])
+    await mind.pool.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = $1::text::regclass", name)
+    assert await made(3) == ((space,), [name])
+    assert await made(7) == ((), [name]), "half as many are enough to keep it"
+    assert await made(8) == ((), [])
 
 
 async def test_turning_embeddings_on_later_fills_what_exists(mind: Mind) -> None:
