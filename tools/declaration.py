@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict
@@ -77,7 +78,7 @@ class Tool(Generic[A]):
 
     def spec(self) -> ToolSpec:
         """As the model sees it."""
-        schema = _plain(self.arguments.model_json_schema())
+        schema = _schema(self.arguments)
         return ToolSpec(
             self.name,
             self.description,
@@ -88,6 +89,12 @@ class Tool(Generic[A]):
             self.result_chars,
             self.audit,
         )
+
+
+@cache
+def _schema(arguments: type[BaseModel]) -> dict[str, object]:
+    """What these arguments are, made once for each class: it takes milliseconds. Not to be changed."""
+    return _plain(arguments.model_json_schema())
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, object]:
