@@ -141,7 +141,13 @@ async def _open(settings: Settings, database_url: str, redis_url: str) -> AsyncG
             open_pool(database_url, most=max(POOL_MOST, settings.workers + 4), opened=opened)
         )
         stack.callback(pool.terminate)
-        redis: Redis = Redis.from_url(redis_url, socket_timeout=REDIS_S, socket_connect_timeout=REDIS_S)
+        redis: Redis = Redis.from_url(
+            # Nobody asks Redis which library it is, and to look that up takes each connection milliseconds.
+            redis_url,
+            socket_timeout=REDIS_S,
+            socket_connect_timeout=REDIS_S,
+            driver_info=None,
+        )
         stack.push_async_callback(redis.aclose)
         models = {
             name: await stack.enter_async_context(_open_model(settings, name))

@@ -149,7 +149,9 @@ async def _warn_of_poor_letters(conn: asyncpg.Connection) -> None:
 
 async def look_for_redis(redis_url: str) -> bool:
     """Whether Redis answers; where not, a warning is logged."""
-    client = redis.asyncio.Redis.from_url(redis_url, socket_timeout=LOOK_WITHIN_S, socket_connect_timeout=LOOK_WITHIN_S)
+    client = redis.asyncio.Redis.from_url(
+        redis_url, socket_timeout=LOOK_WITHIN_S, socket_connect_timeout=LOOK_WITHIN_S, driver_info=None
+    )
     try:
         async with asyncio.timeout(LOOK_WITHIN_S):
             await client.execute_command("PING")
