@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 import pytest
-import redis.asyncio as redis
+import redis
 
-from tests.harness.services import REDIS_DATABASES, RunServices, open_pool, quick_folder, run_folder
+from tests.harness.services import REDIS_DATABASES, RunServices, open_pool, quick_folder, run_folder, share_types
 
 if TYPE_CHECKING:
     from tests.harness.stage import Stage
@@ -26,6 +26,7 @@ _held = pytest.StashKey[RunServices]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    share_types()
     if not hasattr(config, "workerinput"):
         os.environ[_RUN] = secrets.token_hex(6)
         services = RunServices(run_folder(os.environ[_RUN]))
@@ -84,16 +85,21 @@ async def pool(database_url: str) -> AsyncGenerator["asyncpg.Pool[asyncpg.Record
         yield opened
 
 
+@pytest.fixture(scope="session")
+def redis_counter(services: RunServices) -> Iterator[redis.Redis]:
+    """A connection that stays open: opening one costs more than all that a test asks of it."""
+    with redis.Redis.from_url(services.valkey.url(0), driver_info=None, single_connection_client=True) as client:
+        yield client
+
+
 @pytest.fixture
-async def redis_url(services: RunServices) -> AsyncGenerator[str]:
+def redis_url(services: RunServices, redis_counter: redis.Redis) -> str:
     """The address of an empty numbered database of the run's Valkey."""
-    async with redis.Redis.from_url(services.valkey.url(0)) as shared:
-        number = 1 + int(await shared.incr("tests:database")) % (REDIS_DATABASES - 1)
-    url = services.valkey.url(number)
-    async with redis.Redis.from_url(url) as own:
-        await own.flushdb()
-        yield url
-        await own.flushdb()
+    redis_counter.execute_command("SELECT", 0)
+    number = 1 + int(str(redis_counter.incr("tests:database"))) % (REDIS_DATABASES - 1)
+    redis_counter.execute_command("SELECT", number)
+    redis_counter.flushdb()
+    return services.valkey.url(number)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ check finds the door too, so that none of them passes because it sees nothing.
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -46,10 +47,14 @@ USED_OF_LIBRARY: Final = {
 }
 
 
-def _modules() -> Iterator[tuple[str, ast.Module]]:
+@cache
+def _modules() -> tuple[tuple[str, ast.Module], ...]:
+    """The modules of bot by name, read once for all tests here."""
+    found: list[tuple[str, ast.Module]] = []
     for path in sorted(FOLDER.rglob("*.py")):
         name = ".".join(("bot", *path.relative_to(FOLDER).with_suffix("").parts))
-        yield name.removesuffix(".__init__"), ast.parse(path.read_text())
+        found.append((name.removesuffix(".__init__"), ast.parse(path.read_text())))
+    return tuple(found)
 
 
 def _calls(tree: ast.Module) -> Iterator[ast.Call]:

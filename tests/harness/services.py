@@ -12,10 +12,11 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import orjson
@@ -34,8 +35,10 @@ FAST: dict[str, str] = {
     "checkpoint_timeout": "1h",
     "wal_level": "minimal",
     "max_wal_senders": "0",
+    "jit": "off",
 }
 REDIS_DATABASES = 4000
+FIRST_FREE_OID = 16384
 ROOM_NEEDED = 2 * 1024**3
 
 
@@ -116,6 +119,28 @@ def _schema_digest() -> str:
     for path in sorted(FOLDER.glob("*.sql")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def share_types() -> None:
+    """Let the connections of this process share what asyncpg learns of PostgreSQL's own types.
+
+    It asks each new connection anew what an array of numbers is, which is the dearest statement of most tests. Below
+    the first number that is free for others, types are numbered alike in every database of a server's version, and the
+    tests' servers are of one version.
+    """
+    known: dict[frozenset[int], Any] = {}
+    connection: Any = asyncpg.Connection
+    ask = connection._introspect_types
+
+    async def told(self: asyncpg.Connection, typeoids: Collection[int], timeout: float | None) -> Any:
+        key = frozenset(typeoids)
+        if max(key) >= FIRST_FREE_OID:
+            return await ask(self, typeoids, timeout)
+        if key not in known:
+            known[key] = await ask(self, typeoids, timeout)
+        return known[key]
+
+    connection._introspect_types = told
 
 
 async def prepare_connection(conn: asyncpg.Connection) -> None:
