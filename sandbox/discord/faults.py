@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from sandbox.patience import WITHIN_S
+
 from .errors import Misuse
 from .events import Payload
 from .waiting import Changes
@@ -45,7 +47,7 @@ class _Fault:
     def spent(self) -> bool:
         return self.times is not None and self.hits >= self.times
 
-    async def hit(self, n: int = 1, *, within: float = 5.0) -> None:
+    async def hit(self, n: int = 1, *, within: float = WITHIN_S) -> None:
         """Wait until the fault has acted ``n`` times. Raises AssertionError after ``within`` seconds."""
         if await self.changes.until(lambda: True if self.hits >= n else None, within) is None:
             raise AssertionError(f"{self} acted {self.hits} times in {within} s, {n} were awaited")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from sandbox.patience import WITHIN_S
+
 from . import transcript
 from .interactions import Callback, Choice, Interaction, Modal
 
@@ -52,11 +54,11 @@ class Use:
 
     # waiting
 
-    async def answer(self, *, within: float = 5.0) -> Callback:
+    async def answer(self, *, within: float = WITHIN_S) -> Callback:
         """The kind of the first answer, whatever it is."""
         return await self._await(lambda: self.interaction.callback, "an answer", within)
 
-    async def message(self, *, within: float = 5.0) -> Message:
+    async def message(self, *, within: float = WITHIN_S) -> Message:
         """The answer as a message, once it no longer says that the bot is thinking. ``ephemeral`` tells who sees it."""
 
         def look() -> Message | None:
@@ -65,7 +67,7 @@ class Use:
 
         return await self._await(look, "a message", within, Callback.MESSAGE, Callback.THINKING)
 
-    async def deferred(self, *, within: float = 5.0) -> Message:
+    async def deferred(self, *, within: float = WITHIN_S) -> Message:
         """The *is thinking…* by which the bot took more time. It becomes the answer; see ``message``."""
 
         def look() -> Message | None:
@@ -73,7 +75,7 @@ class Use:
 
         return await self._await(look, "a deferred answer", within, Callback.THINKING)
 
-    async def updated(self, *, within: float = 5.0) -> Message:
+    async def updated(self, *, within: float = WITHIN_S) -> Message:
         """The component's own message, which the bot changed as its answer."""
 
         def look() -> Message | None:
@@ -81,15 +83,15 @@ class Use:
 
         return await self._await(look, "an update of the message", within, Callback.UPDATE)
 
-    async def acknowledged(self, *, within: float = 5.0) -> None:
+    async def acknowledged(self, *, within: float = WITHIN_S) -> None:
         """Any answer at all, a silent one too."""
         await self.answer(within=within)
 
-    async def modal(self, *, within: float = 5.0) -> Modal:
+    async def modal(self, *, within: float = WITHIN_S) -> Modal:
         """The form that the bot shows; give it to ``submit``."""
         return await self._await(lambda: self.interaction.modal, "a modal", within, Callback.MODAL)
 
-    async def choices(self, *, within: float = 5.0) -> list[Choice]:
+    async def choices(self, *, within: float = WITHIN_S) -> list[Choice]:
         """The suggestions of an autocompletion."""
 
         def look() -> list[Choice] | None:
@@ -97,7 +99,7 @@ class Use:
 
         return await self._await(look, "suggestions", within, Callback.CHOICES)
 
-    async def followup(self, n: int = 1, *, within: float = 5.0) -> Message:
+    async def followup(self, n: int = 1, *, within: float = WITHIN_S) -> Message:
         """The ``n``-th further message."""
 
         def look() -> Message | None:

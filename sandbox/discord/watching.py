@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from sandbox.patience import WITHIN_S
+
 from . import transcript
 from .faults import path_matches
 from .messages import Message, Ping
@@ -103,11 +105,11 @@ class Watcher:
 
     # waiting
 
-    async def wait_until(self, true: Callable[[], bool], *, within: float = 5.0, what: str = "that") -> None:
+    async def wait_until(self, true: Callable[[], bool], *, within: float = WITHIN_S, what: str = "that") -> None:
         """Wait for a condition of the world. It is looked at after each change, never by polling."""
         await self._await(lambda: True if true() else None, within, what)
 
-    async def wait_for_session(self, n: int = 1, *, within: float = 10.0) -> None:
+    async def wait_for_session(self, n: int = 1, *, within: float = WITHIN_S) -> None:
         """Until at least ``n`` sessions are connected and were told READY (or RESUMED)."""
         await self._await(lambda: True if len(self.sessions) >= n else None, within, f"{n} gateway session(s)")
 
@@ -120,7 +122,7 @@ class Watcher:
         containing: str | None = None,
         after: Message | None = None,
         where: Callable[[Message], bool] | None = None,
-        within: float = 5.0,
+        within: float = WITHIN_S,
     ) -> Message:
         """The earliest message that fits and is not deleted, whether it is there already or comes ``within`` seconds.
 
@@ -145,7 +147,7 @@ class Watcher:
         return await self._await(lambda: next(filter(fits, self._said(place, since)), None), within, what, place)
 
     async def wait_for_messages(
-        self, n: int, *, in_: Place, by: Who | None = None, after: Message | None = None, within: float = 5.0
+        self, n: int, *, in_: Place, by: Who | None = None, after: Message | None = None, within: float = WITHIN_S
     ) -> list[Message]:
         """Until somebody (the bot) has ``n`` messages in a place; all that there are then, oldest first."""
         author = self.bot if by is None else _user(by)
@@ -159,7 +161,7 @@ class Watcher:
         return await self._await(look, within, f"{n} messages by {author} in {in_.as_channel()}", in_)
 
     async def wait_for_reaction(
-        self, message: Message, emoji: str | None = None, *, by: Who | None = None, within: float = 5.0
+        self, message: Message, emoji: str | None = None, *, by: Who | None = None, within: float = WITHIN_S
     ) -> str:
         """Until somebody (the bot) reacts to a message, with any emoji or that one; the emoji."""
         user = self.bot if by is None else _user(by)
@@ -172,7 +174,7 @@ class Watcher:
             look, within, f"a reaction {emoji or ''} by {user} on {str(message)!r}", message.channel
         )
 
-    async def wait_for_edit(self, message: Message, *, containing: str = "", within: float = 5.0) -> Message:
+    async def wait_for_edit(self, message: Message, *, containing: str = "", within: float = WITHIN_S) -> Message:
         """Until a message was edited and contains that text."""
         return await self._await(
             lambda: message if message.past and containing in message.content else None,
@@ -181,11 +183,13 @@ class Watcher:
             message.channel,
         )
 
-    async def wait_for_deletion(self, message: Message, *, within: float = 5.0) -> None:
+    async def wait_for_deletion(self, message: Message, *, within: float = WITHIN_S) -> None:
         look = f"the deletion of {str(message)!r}"
         await self._await(lambda: True if message.deleted else None, within, look, message.channel)
 
-    async def wait_for_typing(self, in_: Place, *, by: Who | None = None, n: int = 1, within: float = 5.0) -> Typing:
+    async def wait_for_typing(
+        self, in_: Place, *, by: Who | None = None, n: int = 1, within: float = WITHIN_S
+    ) -> Typing:
         """The ``n``-th start of the typing indicator in a place, of the bot or somebody."""
         channel, user = in_.as_channel(), self.bot if by is None else _user(by)
 
@@ -196,7 +200,7 @@ class Watcher:
         return await self._await(look, within, f"{user} typing in {channel}", in_)
 
     async def wait_for_request(
-        self, method: str, path: str, *, n: int = 1, answered: bool = True, within: float = 5.0
+        self, method: str, path: str, *, n: int = 1, answered: bool = True, within: float = WITHIN_S
     ) -> Request:
         """The ``n``-th request of a method to a path pattern, answered (or reset) unless ``answered`` is false."""
 

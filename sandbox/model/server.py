@@ -18,6 +18,7 @@ from sandbox.model.intake import Served, estimate_tokens, read_chat, read_embedd
 from sandbox.model.request import ChatRequest, EmbeddingRequest
 from sandbox.model.script import Match, Refusal, Script
 from sandbox.model.turn import Failure, Gate, Reset, Scripted, Stall
+from sandbox.patience import WITHIN_S
 
 _LARGEST_BODY = 32 * 1024 * 1024
 _SHUTDOWN = 0.05  # seconds a request may go on when the server stops; held and stalled ones are cut then
@@ -136,11 +137,11 @@ class Model:
         """Every request that was answered by an error because of the request itself (key, model, rules)."""
         return list(self._script.refusals)
 
-    async def wait_for_request(self, number: int = 1, *, within: float = 5.0) -> ChatRequest:
+    async def wait_for_request(self, number: int = 1, *, within: float = WITHIN_S) -> ChatRequest:
         """The chat request with that number (from 1), as soon as it has arrived; AssertionError after `within` s."""
         return await self._script.wait_for(lambda request: request.number == number, f"request {number}", within)
 
-    async def wait_for(self, match: Match, *, within: float = 5.0) -> ChatRequest:
+    async def wait_for(self, match: Match, *, within: float = WITHIN_S) -> ChatRequest:
         """The first chat request that matches, as soon as it has arrived; AssertionError after `within` seconds."""
         return await self._script.wait_for(match, "a request that matches", within)
 

@@ -15,6 +15,7 @@ import orjson
 
 from sandbox.model.fields import Json
 from sandbox.model.request import ChatRequest
+from sandbox.patience import WITHIN_S
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
 
@@ -130,7 +131,7 @@ class Gate:
             raise AssertionError("no request has reached this gate yet")
         return self._request
 
-    async def reached(self, *, within: float = 5.0) -> ChatRequest:
+    async def reached(self, *, within: float = WITHIN_S) -> ChatRequest:
         """The request, as soon as it waits here. Raises AssertionError after `within` seconds."""
         try:
             async with asyncio.timeout(within):

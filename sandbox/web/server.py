@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 import orjson
 from aiohttp import web
 
+from sandbox.patience import WITHIN_S
+
 from .errors import ApiRefusal, NoRoute, WrongKey
 from .faults import Broken, Failure, Fault, Reset, Stall
 from .pages import Page, found
@@ -90,7 +92,7 @@ class Web:
         """The next requests meet these faults, one each."""
         self._script.extend(faults)
 
-    async def wait_for_searches(self, count: int, *, within: float = 5.0) -> list[Search]:
+    async def wait_for_searches(self, count: int, *, within: float = WITHIN_S) -> list[Search]:
         """The searches so far, as soon as there are so many; AssertionError after `within` seconds."""
         try:
             async with asyncio.timeout(within), self._changed:

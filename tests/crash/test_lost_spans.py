@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from sandbox.discord import Message
 from sandbox.model import say
+from sandbox.patience import WITHIN_S
 from tests.harness.process import Process, open_processes
 from tests.harness.stage import Stage
 
 QUICK: Final[dict[str, Any]] = {"poll_s": 0.2, "turn_lease_s": 1.2, "turn_heartbeat_s": 0.3}
 
 
-async def _journalled(stage: Stage, message: Message, *, within: float = 10.0) -> None:
+async def _journalled(stage: Stage, message: Message, *, within: float = WITHIN_S) -> None:
     await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", message.id, within=within)
 
 
@@ -80,7 +81,7 @@ async def test_a_turn_taken_up_before_the_session_begins_hides_no_new_place(stag
         # Nothing is dispatched before READY, so no echo either.
         stage.discord.faults.gateway("MESSAGE_CREATE", where=lambda d: _author(d) == stage.discord.bot.id).drop()
         second = processes.start(**QUICK)
-        answer = await stage.discord.wait_for_message(reply_to=asked, within=10)
+        answer = await stage.discord.wait_for_message(reply_to=asked)
         await _journalled(stage, answer)
         ready.release()
         await second.says("muninn.ready")

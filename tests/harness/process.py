@@ -22,6 +22,7 @@ import bot.app
 import bot.cli
 from bot import crash
 from bot.settings import PREFIX, Settings, variables
+from sandbox.patience import WITHIN_S
 from tests.harness.stage import Stage
 
 PRELOADED: Final = (bot.app, bot.cli)
@@ -82,7 +83,7 @@ class Process:
         lines = self.log_path.read_text(encoding="utf-8", errors="replace").splitlines()
         return [orjson.loads(line) if line.startswith("{") and line.endswith("}") else {"text": line} for line in lines]
 
-    async def says(self, event: str, *, within: float = 10.0) -> dict[str, Any]:
+    async def says(self, event: str, *, within: float = WITHIN_S) -> dict[str, Any]:
         """The first line with this event, as soon as it is logged."""
         deadline = self._loop.time() + within
         while True:

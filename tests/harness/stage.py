@@ -17,6 +17,7 @@ from bot.app import Role, run
 from bot.settings import Settings
 from sandbox.discord import Channel, Discord, Guild, Member
 from sandbox.model import Model
+from sandbox.patience import WITHIN_S
 
 START_S = 20.0
 STOP_S = 15.0
@@ -94,7 +95,7 @@ class Stage:
         """How the turns ended or stand, oldest trigger first."""
         return [row["state"] for row in await self.turns()]
 
-    async def until(self, statement: str, *args: object, within: float = 10.0) -> asyncpg.Record:
+    async def until(self, statement: str, *args: object, within: float = WITHIN_S) -> asyncpg.Record:
         """The first row of a statement, as soon as there is one."""
         deadline = asyncio.get_running_loop().time() + within
         while True:
@@ -104,7 +105,7 @@ class Stage:
             assert asyncio.get_running_loop().time() < deadline, f"no row within {within} s: {statement}"
             await asyncio.sleep(0.02)  # PostgreSQL has no other way to tell a stranger that a row came
 
-    async def settled(self, count: int, *, within: float = 10.0) -> list[str]:
+    async def settled(self, count: int, *, within: float = WITHIN_S) -> list[str]:
         """Wait until `count` turns exist and all have ended; gives their ends."""
         await self.until(
             """SELECT 1 FROM turns HAVING count(*) >= $1

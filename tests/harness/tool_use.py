@@ -27,5 +27,5 @@ async def tools_used(
         place or stage.general, f"{stage.discord.bot.mention} {words}", reply_to=reply_to
     )
     request = await stage.model.wait_for_request(before + 2, within=20)
-    await stage.discord.wait_for_message(reply_to=asked, within=10)
+    await stage.discord.wait_for_message(reply_to=asked)
     return [result.json for result in request.tool_results[-len(made) :]]

@@ -19,6 +19,7 @@ from memory.ids import MessageId, PlaceId, SpaceId, UserId
 from memory.scope import Scope
 from sandbox.discord import Channel, Member, Message, Permission
 from sandbox.model import call, say
+from sandbox.patience import WITHIN_S
 from tests.harness.process import open_processes
 from tests.harness.stage import Stage
 
@@ -42,7 +43,7 @@ async def _card(stage: Stage, news: Channel, *, who: Member | None = None, conte
     return card
 
 
-async def _shows(stage: Stage, card: Message, words: str, *, within: float = 10.0) -> None:
+async def _shows(stage: Stage, card: Message, words: str, *, within: float = WITHIN_S) -> None:
     """Wait until the card says so, and has no buttons."""
     await stage.discord.wait_until(lambda: words in card.content and not card.components, within=within)
 

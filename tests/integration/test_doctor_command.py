@@ -1,9 +1,6 @@
 """`muninn doctor` and `muninn invite` as an operator runs them: text, JSON, exit codes, and no secret anywhere."""
 
-import asyncio
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +10,16 @@ from bot.doctor.findings import GROUPS, Finding, fault, ok, skip, warn
 from bot.doctor.report import TITLES, as_json, as_text
 from bot.invitation import invite_link
 from sandbox.model import ChatRequest, Completion, call, say
+from tests.harness.command import run_command
 from tests.harness.process import environment
 from tests.harness.stage import Stage
 
 
 async def muninn(stage: Stage, folder: Path, *arguments: str, **overrides: Any) -> tuple[int, str, str]:
     """The command with the stage's settings, in an empty folder: exit code, what it printed, what it complained of."""
-    kept = {name: value for name, value in os.environ.items() if "MUNINN" not in name and "OPENAI" not in name}
     given = environment(stage.settings()) | {name: str(value) for name, value in overrides.items()}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "bot",
-        *arguments,
-        env={**kept, **given, "PYTHONPATH": str(Path(__file__).parents[2])},
-        cwd=folder,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(50):
-        out, err = await process.communicate()
-    assert process.returncode is not None
-    return process.returncode, out.decode(), err.decode()
+    ended = await run_command(*arguments, environment=given, folder=folder)
+    return ended.code, ended.out, ended.err
 
 
 def _follows(request: ChatRequest) -> Completion:

@@ -215,7 +215,7 @@ async def fill(stage: Stage) -> None:
 async def pressed_delete(stage: Stage) -> Any:
     """Ada uses /privacy delete, and presses the button."""
     use = await stage.ada.slash(stage.general, "privacy delete")
-    question = await use.message(within=10)
+    question = await use.message()
     assert "cannot be undone" in question.content
     assert use.ephemeral
     return await stage.ada.press(question, "Delete everything")
@@ -358,7 +358,7 @@ async def test_an_export_is_a_file_for_the_person_alone(stage: Stage) -> None:
         await stage.ada.says(stage.general, f"my {CANARY}")
         await stage.bob.says(stage.general, "not hers")
         use = await stage.ada.slash(stage.general, "privacy export")
-        told = await use.message(within=10)
+        told = await use.message()
         assert use.ephemeral
     content = told.attachments[0].file.content
     found = json.loads(content)

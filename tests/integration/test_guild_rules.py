@@ -12,16 +12,16 @@ async def test_rules_are_written_followed_and_taken_back(stage: Stage) -> None:
     async with stage.muninn():
         await stage.until("SELECT 1 FROM application_commands")
         for words in ("Speak like a pirate.", "Speak like a judge."):
-            form = await (await olive.slash(stage.general, "rules edit")).modal(within=10)
-            await (await olive.submit(form, {"words": words})).message(within=10)
-        told = await (await olive.slash(stage.general, "rules diff")).message(within=10)
+            form = await (await olive.slash(stage.general, "rules edit")).modal()
+            await (await olive.submit(form, {"words": words})).message()
+        told = await (await olive.slash(stage.general, "rules diff")).message()
         assert "-Speak like a pirate." in told.content
         assert "+Speak like a judge." in told.content
-        await (await olive.slash(stage.general, "rules revert", version=1)).message(within=10)
+        await (await olive.slash(stage.general, "rules revert", version=1)).message()
         stage.model.script(say("Arr."))
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
         await stage.discord.wait_for_message(reply_to=asked)
-        refused = await (await stage.ada.slash(stage.general, "rules revert", version=2)).message(within=10)
+        refused = await (await stage.ada.slash(stage.general, "rules revert", version=2)).message()
     assert "> Speak like a pirate." in stage.model.requests[-1].system_text
     assert "Only who administers" in refused.content
     assert await stage.pool.fetchval("SELECT count(*) FROM guild_rules") == 3

@@ -19,6 +19,7 @@ from bot.backlog import Backlog
 from bot.pulse import feel
 from migrations.runner import LOCK_KEY
 from sandbox.model import call, say
+from sandbox.patience import WITHIN_S
 from tests.harness.relay import open_relay
 from tests.harness.stage import Stage
 
@@ -42,7 +43,7 @@ class Asked:
         assert all(reason["says"].endswith(".") for reason in told["reasons"])
         return [reason["part"] for reason in told["reasons"]]
 
-    async def until(self, *parts: str, within: float = 10.0) -> None:
+    async def until(self, *parts: str, within: float = WITHIN_S) -> None:
         """Wait until exactly these are the reasons."""
         seen: object = None
         async with asyncio.timeout(within):

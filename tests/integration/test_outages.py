@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from bot.services import EmbeddedPostgres, EmbeddedValkey, ensure_database
 from migrations.runner import migrate
 from sandbox.model import say
+from sandbox.patience import WITHIN_S
 from tests.harness.services import FAST, open_pool
 from tests.harness.stage import Stage, open_stage
 
@@ -152,7 +153,7 @@ async def test_a_full_disk_while_an_answer_is_recorded_repeats_nothing(stage: St
     assert len(stage.discord.bot_messages()) == 1
 
 
-async def _until(true: Callable[[], bool], within: float = 10.0) -> None:
+async def _until(true: Callable[[], bool], within: float = WITHIN_S) -> None:
     deadline = asyncio.get_running_loop().time() + within
     while not true():
         assert asyncio.get_running_loop().time() < deadline, "it did not come about"

@@ -12,15 +12,15 @@ async def test_a_card_is_changed_by_its_menus(stage: Stage) -> None:
     async with stage.muninn():
         await stage.until("SELECT 1 FROM application_commands")
         use = await olive.slash(stage.general, "settings show")
-        card = await use.message(within=10)
+        card = await use.message()
         assert use.ephemeral
         assert "Speaking unasked: off" in card.content
     async with stage.muninn():
-        changed = await (await olive.choose(card, "settings:switch:0", "ambient=on")).updated(within=10)
+        changed = await (await olive.choose(card, "settings:switch:0", "ambient=on")).updated()
         assert "Speaking unasked: on" in changed.content
         row = await stage.until(STANDING_SQL, "ambient")
         assert (row["value"], row["set_by"]) == ("true", olive.id)
-        told = await (await olive.slash(stage.general, "settings history")).message(within=10)
+        told = await (await olive.slash(stage.general, "settings history")).message()
         assert f"<@{olive.id}>: `ambient` for the server = `True`" in told.content
 
 
@@ -32,12 +32,12 @@ async def test_who_does_not_govern_changes_nothing(stage: Stage) -> None:
     stage.bob.give(clerk)
     async with stage.muninn():
         await stage.until("SELECT 1 FROM application_commands")
-        refused = await (await stage.bob.slash(stage.general, "settings show")).message(within=10)
+        refused = await (await stage.bob.slash(stage.general, "settings show")).message()
         assert "nothing was changed" in refused.content
-        card = await (await stage.ada.slash(stage.general, "settings show", channel=stage.general)).message(within=10)
+        card = await (await stage.ada.slash(stage.general, "settings show", channel=stage.general)).message()
         stage.ada.take(admins)
         use = await stage.ada.choose(card, f"settings:listening:{stage.general.id}", "listening=off")
-        assert "Only who administers" in (await use.message(within=10)).content
+        assert "Only who administers" in (await use.message()).content
     assert await stage.pool.fetchval("SELECT count(*) FROM guild_settings") == 0
 
 
@@ -50,7 +50,7 @@ async def test_settings_by_words(stage: Stage) -> None:
 
         async def says(command: str, **options: object) -> str:
             use = await olive.slash(stage.general, f"settings {command}", **options)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-            return (await use.message(within=10)).content
+            return (await use.message()).content
 
         assert await says("retention", days=400) == "Messages are kept for 90 days."
         assert await says("mod-log", log=stage.general) == f"Cases are told in <#{stage.general.id}>."

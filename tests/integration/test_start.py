@@ -1,26 +1,18 @@
 """Starting against something that is wrong: one sentence that names it, an exit code, and no traceback."""
 
 import asyncio
-import os
-import sys
-from typing import NamedTuple
+from pathlib import Path
 
 import pytest
 
 from sandbox.discord import Intent
 from sandbox.model import say
+from tests.harness.command import Ended, run_command
 from tests.harness.stage import Stage
 
 
-class Ended(NamedTuple):
-    """How a process ended."""
-
-    code: int | None
-    said: str
-
-
-async def _run(stage: Stage, *, until: str | None = None, **environment: str) -> Ended:
-    """`python -m bot run` with these settings; ended by SIGTERM once it logs `until`."""
+async def _run(stage: Stage, folder: Path, *, until: str | None = None, **environment: str) -> Ended:
+    """`muninn run` with these settings; ended by SIGTERM once it logs `until`."""
     settings = {
         "MUNINN_DISCORD_TOKEN": stage.discord.token,
         "MUNINN_DISCORD_API_URL": stage.discord.api_url,
@@ -35,30 +27,7 @@ async def _run(stage: Stage, *, until: str | None = None, **environment: str) ->
         "MUNINN_HTTP_PORT": "0",
         **environment,
     }
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MUNINN_", "OPENAI_"))}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "bot",
-        "run",
-        env={**inherited, **settings},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    assert process.stdout is not None
-    said: list[str] = []
-    try:
-        async with asyncio.timeout(40):
-            async for line in process.stdout:
-                said.append(line.decode())
-                if until is not None and until in said[-1]:
-                    process.terminate()
-            await process.wait()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return Ended(process.returncode, "".join(said))
+    return await run_command("run", environment=settings, folder=folder, until=until)
 
 
 def _sentence(ended: Ended) -> str:
@@ -69,56 +38,58 @@ def _sentence(ended: Ended) -> str:
     return lines[0]
 
 
-async def test_a_wrong_token_is_told_in_a_sentence(stage: Stage) -> None:
+async def test_a_wrong_token_is_told_in_a_sentence(stage: Stage, tmp_path: Path) -> None:
     """Nothing is tried again with a token that Discord refuses, and the token is not repeated."""
-    ended = await _run(stage, MUNINN_DISCORD_TOKEN="wrong.token.entirely")
+    ended = await _run(stage, tmp_path, MUNINN_DISCORD_TOKEN="wrong.token.entirely")
     assert ended.code == 1
     assert "MUNINN_DISCORD_TOKEN" in _sentence(ended)
     assert "wrong.token" not in ended.said
 
 
-async def test_a_missing_intent_is_named(stage: Stage) -> None:
+async def test_a_missing_intent_is_named(stage: Stage, tmp_path: Path) -> None:
     """Without the Message Content intent in the portal, the sentence says where to turn it on."""
     stage.discord.world.application.privileged = Intent(0)
-    ended = await _run(stage)
+    ended = await _run(stage, tmp_path)
     assert ended.code == 1
     assert "Message Content" in _sentence(ended)
 
 
-async def test_no_database_is_told_in_a_sentence(stage: Stage) -> None:
+async def test_no_database_is_told_in_a_sentence(stage: Stage, tmp_path: Path) -> None:
     """Without PostgreSQL nothing starts (I1)."""
-    ended = await _run(stage, MUNINN_DATABASE_URL="postgresql://nobody:secret@127.0.0.1:9/none")
+    ended = await _run(stage, tmp_path, MUNINN_DATABASE_URL="postgresql://nobody:secret@127.0.0.1:9/none")
     assert ended.code == 1
     assert "127.0.0.1:9" in _sentence(ended)
     assert "secret" not in ended.said
 
 
-async def test_an_old_vector_extension_is_named(stage: Stage) -> None:
+async def test_an_old_vector_extension_is_named(stage: Stage, tmp_path: Path) -> None:
     """The extension is there and too old; the sentence says which version is needed."""
     await stage.pool.execute("UPDATE pg_extension SET extversion = '0.5.0' WHERE extname = 'vector'")
-    ended = await _run(stage)
+    ended = await _run(stage, tmp_path)
     assert ended.code == 1
     assert "vector" in _sentence(ended)
     assert "0.8" in _sentence(ended)
 
 
-async def test_a_wrong_setting_is_named(stage: Stage) -> None:
+async def test_a_wrong_setting_is_named(stage: Stage, tmp_path: Path) -> None:
     """Exit code 2 is for settings."""
-    ended = await _run(stage, MUNINN_WORKERS="many")
+    ended = await _run(stage, tmp_path, MUNINN_WORKERS="many")
     assert ended.code == 2
     assert "MUNINN_WORKERS" in _sentence(ended)
 
 
-async def test_an_unreachable_model_is_said_and_everything_else_goes_on(stage: Stage) -> None:
+async def test_an_unreachable_model_is_said_and_everything_else_goes_on(stage: Stage, tmp_path: Path) -> None:
     """I9: a warning at the start; journalling goes on."""
-    ended = await _run(stage, until="startup.model_unreachable", MUNINN_OPENAI_BASE_URL="http://127.0.0.1:9/v1")
+    ended = await _run(
+        stage, tmp_path, until="startup.model_unreachable", MUNINN_OPENAI_BASE_URL="http://127.0.0.1:9/v1"
+    )
     assert ended.code == 0
     assert "MUNINN_OPENAI_BASE_URL" in ended.said
 
 
-async def test_a_term_signal_ends_it_cleanly(stage: Stage) -> None:
+async def test_a_term_signal_ends_it_cleanly(stage: Stage, tmp_path: Path) -> None:
     """SIGTERM drains and ends with code 0."""
-    ended = await _run(stage, until="muninn.ready")
+    ended = await _run(stage, tmp_path, until="muninn.ready")
     assert ended.code == 0
     assert "muninn.stopping" in ended.said
 

@@ -15,9 +15,9 @@ async def test_the_catalogue_is_offered_as_far_as_it_can_be_used(stage: Stage) -
     stage.model.default(say("hello"))
     async with stage.muninn():
         await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
-        in_guild = (await stage.model.wait_for_request(1, within=10)).tool_names
+        in_guild = (await stage.model.wait_for_request(1)).tool_names
         await stage.ada.says(stage.ada.dm(), "hello")
-        direct = (await stage.model.wait_for_request(2, within=10)).tool_names
+        direct = (await stage.model.wait_for_request(2)).tool_names
     assert "web_search" not in in_guild
     assert {"memory_search", "recall_activity", "discord_read_messages", "discord_get_member"} <= set(in_guild)
     gone = {"discord_list_channels", "discord_list_threads", "discord_get_member", "discord_create_thread"}
@@ -137,10 +137,10 @@ async def test_permissions_that_change_between_two_steps_count(stage: Stage) -> 
     stage.model.script(call("discord_read_messages", channel=str(news.id)), say("done"))
     async with stage.muninn():
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} please look")
-        await gate.reached(within=10)
+        await gate.reached()
         news.set_permissions(stage.ada, deny=Permission.VIEW_CHANNEL)
         gate.release(call("discord_read_messages", channel=str(news.id), limit=3))
-        await stage.discord.wait_for_message(reply_to=asked, within=10)
+        await stage.discord.wait_for_message(reply_to=asked)
     first, second = (request.tool_results[-1].json for request in stage.model.requests[1:3])
     assert first["messages"][0]["text"] == "first"  # type: ignore[index]
     assert second["error"]["code"] == "no_access"  # type: ignore[index]

@@ -18,7 +18,7 @@ async def test_a_global_limit_that_catches_typing_does_not_stop_the_answer(stage
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
         await stage.discord.wait_until(lambda: bool(stage.discord.requests_to(*TYPING)), what="typing")
         gate.release(say("still here"))
-        await stage.discord.wait_for_message(reply_to=asked, within=8)
+        await stage.discord.wait_for_message(reply_to=asked)
 
 
 async def test_a_long_global_limit_is_waited_out(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +28,7 @@ async def test_a_long_global_limit_is_waited_out(stage: Stage, monkeypatch: pyte
     stage.model.script(say("at last"))
     async with stage.muninn():
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
-        await stage.discord.wait_for_message(reply_to=asked, within=10)
+        await stage.discord.wait_for_message(reply_to=asked)
     assert len(stage.discord.bot_messages()) == 1
 
 
@@ -59,7 +59,7 @@ async def test_a_worker_that_lost_its_turn_sends_nothing_more(stage: Stage) -> N
             held.action, held.code = "answer", 503
             held.release()
             await stage.discord.wait_until(
-                lambda: any(entry["event"] == "turn.lost" for entry in logs), what="the turn to be given up", within=8
+                lambda: any(entry["event"] == "turn.lost" for entry in logs), what="the turn to be given up"
             )
     assert stage.discord.bot_messages() == []
 
@@ -88,7 +88,7 @@ async def test_places_that_cannot_be_written_to_hold_up_no_others(
         for fault in faults:
             await fault.hit()
         asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
-        await stage.discord.wait_for_message(reply_to=asked, within=5)
+        await stage.discord.wait_for_message(reply_to=asked)
         stage.discord.faults.clear()
         for message in waiting:
             await stage.discord.wait_for_message(reply_to=message, within=15)
@@ -152,6 +152,6 @@ async def test_the_same_words_of_another_turn_are_not_taken_for_ours(stage: Stag
         )
         held.action, held.code = "answer", 503
         held.release()
-        await stage.discord.wait_for_message(reply_to=two, within=8)
+        await stage.discord.wait_for_message(reply_to=two)
         assert await stage.settled(2) == ["answered"] * 2
     assert [len(stage.discord.replies_to(each)) for each in (one, two)] == [1, 1]

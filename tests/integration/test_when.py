@@ -141,11 +141,11 @@ async def test_a_paste_in_several_messages_is_one_turn(stage: Stage) -> None:
         asked = await stage.ada.says(stage.general, first)
         for piece in (second, third):
             await stage.ada.says(stage.general, piece)
-        await stage.discord.wait_for_message(reply_to=asked, within=10)
+        await stage.discord.wait_for_message(reply_to=asked)
         private = await stage.bob.says(stage.bob.dm(), first)
         for piece in (second, third):
             await stage.bob.says(stage.bob.dm(), piece)
-        await stage.discord.wait_for_message(reply_to=private, within=10)
+        await stage.discord.wait_for_message(reply_to=private)
         assert await stage.settled(2) == ["answered"] * 2
     assert len(stage.model.requests) == 2
     for request in stage.model.requests:
