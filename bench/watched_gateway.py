@@ -16,7 +16,8 @@ import orjson
 from bench.children import until_stdin_closes
 from bench.figures import percentile
 from bot import logs
-from bot.app import Role, run
+from bot.app import run
+from bot.assembly import Role
 from bot.settings import load
 
 LOOK_EVERY_S: Final = 0.01

@@ -16,7 +16,7 @@ FOLDER: Final = Path(bot.__file__).parent
 DOOR: Final = {"bot.writes", "bot.responses"}
 
 # Who may hold the way to Discord's API as a whole: the door, what makes it, and what looks whether a write was done.
-HOLD_REST: Final = DOOR | {"bot.agency", "bot.app", "bot.doctor.guilds", "bot.standing"}
+HOLD_REST: Final = DOOR | {"bot.agency", "bot.app", "bot.assembly", "bot.doctor.guilds", "bot.standing"}
 
 # The library's client, by its own methods: the session, and what a backfill reads.
 USED_OF_CLIENT: Final = {

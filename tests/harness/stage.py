@@ -13,7 +13,8 @@ from typing import Any
 import asyncpg
 from pydantic import SecretStr
 
-from bot.app import Role, run
+from bot.app import run
+from bot.assembly import Role
 from bot.settings import Settings
 from sandbox.discord import Channel, Discord, Guild, Member
 from sandbox.model import Model
