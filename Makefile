@@ -10,11 +10,14 @@ help: ## This list
 run: .venv/.run ## Try Muninn here: services, a Discord on loopback, the bot, a page and a prompt
 	@$(BIN)/muninn sandbox
 
+# More than the two cores that they are kept quick on: half of what a test takes is waiting, for clocks and answers.
+WORKERS = 4
+
 test: .venv/.dev ## The tests, in a few minutes
-	$(BIN)/python -m pytest -n 2 -m "not long"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long"
 
 test-long: .venv/.dev ## All tests, with all seeds
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: .venv/.dev ## Lint, format, types, imports, migrations, Dockerfile
 	$(BIN)/ruff check

@@ -89,14 +89,19 @@ class AiEvents:
         self._waiting.append(event)
 
     async def run(self) -> None:
-        """Write what waits, for ever; cancelled, write the rest within a bound."""
+        """Write what waits, for ever; cancelled, let the writing end and write the rest, within a bound."""
+        writing: asyncio.Task[None] | None = None
         try:
             while True:
                 await asyncio.sleep(self._every_s)
-                await self.flush()
+                writing = asyncio.create_task(self.flush(), name="ai_events.flush")
+                # Cut off, nobody could say whether its rows were committed: they would be lost, or counted twice.
+                await asyncio.shield(writing)
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FLUSH_WITHIN_S):
+                    if writing is not None:
+                        await writing
                     await self.flush()
 
     async def flush(self) -> None:
