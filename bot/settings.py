@@ -351,6 +351,13 @@ class Settings(BaseSettings):
     recall_low: Annotated[float, Field(ge=0, le=1)] | None = Field(
         default=None, description="The cosine below which a vector says nothing. Not set: as measured."
     )
+    recall_terms: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None,
+        description="The share of a question's words, by rarity, that makes a memory relevant by itself. Not set: 0.4.",
+    )
+    recall_few: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description="The share that is enough beside a cosine of at least recall_low. Not set: 0.15."
+    )
     recall_copy: Annotated[float, Field(ge=0, le=1)] | None = Field(
         default=None, description="The cosine from which two memories say the same. Not set: 0.95, or as measured."
     )

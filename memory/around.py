@@ -54,6 +54,22 @@ WITH {SHOWN_PLACES}, called AS (
         LIMIT 5
     ) AS i
     WHERE to_tsvector('public.muninn', w.word) <> ''
+    UNION ALL
+    -- A word of no memory that begins the name of one author, and of no other, is short for it.
+    SELECT w.word, min(i.author_id)
+    FROM unnest($3::text[]) AS w (word)
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT author_id FROM memory_items i
+        WHERE i.space_id = $1 AND i.state = 'active' AND lower(split_part(i.author_name, ' ', 1)) > w.word
+          AND lower(split_part(i.author_name, ' ', 1)) < w.word || chr(1114111)
+          AND starts_with(lower(split_part(i.author_name, ' ', 1)), w.word)
+          AND i.place_id IN (SELECT place_id FROM shown_places)
+        LIMIT 2
+    ) AS i
+    WHERE length(w.word) >= 3 AND to_tsvector('public.muninn', w.word) <> '' AND NOT EXISTS (
+        SELECT FROM memory_postings p WHERE p.space_id = $1
+          AND p.term = ANY(tsvector_to_array(to_tsvector('public.muninn', w.word)) COLLATE "C"))
+    GROUP BY w.word HAVING count(*) = 1
 )
 SELECT EXISTS (SELECT FROM memory_vectors v WHERE v.space_id = $1 AND v.model_id = m.model_id)
        OR EXISTS (SELECT FROM memory_episodes e WHERE e.space_id = $1 AND e.model_id = m.model_id) AS embedded,

@@ -39,7 +39,7 @@ _SEARCH_S: Final = 4.0
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """A commitment or project of the member's or of the place's."""
+    """A commitment or project of the member's, of the place's or of the guild's."""
 
     memory_id: int
     kind: Kind
@@ -141,14 +141,15 @@ async def _summary(pool: Pool, scope: Scope) -> Summary | None:
     return Summary(found.content[: SUMMARY_CHARS - 1] + "…", found.through_id, found.written_at)
 
 
-# What the member $3, and this place, have still to do, where it may show: the most important first.
+# What the member $3, this place and the guild have still to do, where it may show: the most important first.
 OPEN_ITEMS_SQL: Final = f"""
 WITH {SHOWN_PLACES}
 SELECT l.memory_id, l.kind, l.key, l.content, l.author_id, l.author_name,
        to_char(l.said_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS said_on
 FROM live_memories l
 WHERE l.space_id = $1 AND l.kind IN ('commitment', 'project')
-  AND ((l.scope = 'user' AND l.owner_id = $3) OR (l.scope = 'channel' AND l.owner_id = $2))
+  AND ((l.scope = 'user' AND l.owner_id = $3) OR (l.scope = 'channel' AND l.owner_id = $2)
+       OR l.scope = 'guild')
   AND l.place_id IN (SELECT place_id FROM shown_places)
 ORDER BY l.importance DESC, l.said_id DESC LIMIT $4
 """

@@ -6,6 +6,7 @@ plain        everything else: by its own words
 """
 
 import re
+import unicodedata
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -28,7 +29,12 @@ _CHAT: Final = frozenset(
         "sorry welcome everyone guys much very so oh ah danke ja nein hallo gut guten tag morgen bitte klar super "
         "alles spasibo спасибо да нет привет хорошо ладно ок пожалуйста пока gracias si sí hola bueno merci oui "
         "non salut bonjour obrigado شكرا نعم لا مرحبا حسنا تمام ありがとう ありがとうございます はい いいえ うん こんにちは おはよう 了解 谢谢 謝謝 好的 "
-        "好 你好 嗯 是的 收到 감사합니다 고마워 고마워요 네 아니요 안녕 안녕하세요 ㅋㅋ ㅎㅎ"
+        "好 你好 嗯 是的 收到 감사합니다 고마워 고마워요 네 아니요 안녕 안녕하세요 ㅋㅋ ㅎㅎ "
+        "धन्यवाद शुक्रिया नमस्ते ठीक हाँ नहीं अच्छा ধন্যবাদ নমস্কার হ্যাঁ না ঠিক আছে நன்றி வணக்கம் சரி ఆమ్ ధన్యవాదాలు "
+        "ขอบคุณ ขอบคุณครับ ขอบคุณค่ะ สวัสดี โอเค ครับ ค่ะ תודה רבה שלום כן לא בסדר אוקיי ευχαριστώ ναι όχι γεια "
+        "καλημέρα οκ εντάξει მადლობა გამარჯობა კი არა შენ շնորհակալություն բարեւ այո ոչ አመሰግናለሁ ሰላም እሺ አዎ "
+        "ممنون مرسی سلام بله باشه شکریہ جی дякую привіт так ні добре teşekkürler tamam evet hayır merhaba cảm ơn "
+        "vâng chào dziękuję tak cześć hvala tack ja nej grazie ciao sì obrigada olá sim não terima kasih iya"
     ).split()
 )
 
@@ -52,7 +58,10 @@ _ASKING: Final = re.compile(
     r"warum|erzähl|weiter|что|как|почему|расскажи|qué|cómo|pourquoi|comment)\b|どう|なぜ|怎么|为什么|어떻게|왜|ماذا|كيف|رأيك",
     re.IGNORECASE,
 )
-_WORD: Final = re.compile(r"\w+")
+_MARKS: Final = "".join(chr(code) for code in range(0x300, 0x3100) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+_WORD: Final = re.compile(rf"[\w{_MARKS}]+")
+"""With the marks that are part of a word in Devanagari, Bengali, Tamil, Thai and others."""
+
 _MARKUP: Final = re.compile(r"<(?:@[!&]?|#|a?:\w+:)(\d+)>|https?://\S+")
 _MENTION: Final = re.compile(r"<@!?(\d+)>")
 

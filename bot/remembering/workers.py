@@ -110,6 +110,8 @@ def _floors(settings: Settings, embedder: Embedder | None) -> Floors:
         floors,
         alone=floors.alone if settings.recall_alone is None else settings.recall_alone,
         low=floors.low if settings.recall_low is None else settings.recall_low,
+        terms=floors.terms if settings.recall_terms is None else settings.recall_terms,
+        few=floors.few if settings.recall_few is None else settings.recall_few,
         copy=floors.copy if settings.recall_copy is None else settings.recall_copy,
         used=floors.used if settings.recall_used is None else settings.recall_used,
     )

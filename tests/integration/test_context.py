@@ -79,6 +79,45 @@ async def test_the_same_corpus_and_question_give_the_same_bytes(shelf: Shelf) ->
     assert (await shown(shelf, message))[0] == (await shown(shelf, message))[0]
 
 
+async def test_the_order_in_which_rows_lie_changes_no_byte(shelf: Shelf, database_url: str) -> None:
+    """The same memories, words and vectors, written again in other orders and read by other plans, and an answer of
+    ties: the pack is the same, for words alone too."""
+    for n, colour in enumerate(("red", "green", "blue", "white", "black", "grey", "brown", "pink", "gold", "silver")):
+        await shelf.keeps(ADA, f"The printer on floor {n % 3} has a {colour} lamp.")
+        await shelf.exchanges(ADA, f"Which lamp has printer {colour}?", f"A {colour} one.")
+    await shelf.embeds()
+    message = await Talk(shelf.pool, start=datetime.now(UTC), _count=70).says(ADA, "Which lamp has the printer?")
+    first = (await shown(shelf, message))[0]
+    assert first.count("lamp") > 8
+    written = (
+        "UPDATE {table} SET {column} = {column} WHERE ctid IN (SELECT ctid FROM {table} ORDER BY {by} LIMIT {most})"
+    )
+    rows = {
+        "memory_items": "pinned",
+        "memory_vectors": "version",
+        "memory_postings": "times",
+        "memory_evidence": "added_at",
+        "memory_episodes": "asker_name",
+    }
+    for by, most in (("ctid DESC", 7), ("md5({table}::text)", 100), ("md5({table}::text) DESC", 9)):
+        for table, column in rows.items():
+            await shelf.pool.execute(written.format(table=table, column=column, by=by.format(table=table), most=most))
+        assert (await shown(shelf, message))[0] == first
+    for switch in ("enable_nestloop", "enable_hashjoin", "enable_indexscan", "enable_hashagg"):
+        async with asyncpg.create_pool(database_url, min_size=0, max_size=4, server_settings={switch: "off"}) as other:
+            assert (await shown(shelf, message, other))[0] == first, switch
+
+
+async def test_what_the_guild_has_to_do_is_told_to_everybody(shelf: Shelf) -> None:
+    """A commitment of the guild's, where its origin may show; another member's own is not told."""
+    await shelf.keeps(702, "Renew the hall for the guild.", kind="commitment", scope="guild")
+    await shelf.keeps(702, "Repair the bicycle.", kind="commitment")
+    text, beside = await shown(
+        shelf, await Talk(shelf.pool, start=datetime.now(UTC), _count=70).says(ADA, "Is the printer broken?")
+    )
+    assert [each.content for each in beside.open_items] == ["Renew the hall for the guild."], text
+
+
 async def test_small_talk_brings_nothing_along(shelf: Shelf) -> None:
     """Neither memories nor what is still to be done."""
     await shelf.keeps(ADA, "Repair the bicycle.", kind="commitment", at=datetime.now(UTC) - timedelta(days=30))

@@ -41,7 +41,30 @@ async def test_the_memory_that_answers_comes_first(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["ok", "thanks!", "😂", "lol nice", "danke", "спасибо", "ありがとう", "好的", "شكرا", "고마워요"]
+    "message",
+    [
+        "ok",
+        "thanks!",
+        "😂",
+        "lol nice",
+        "danke",
+        "спасибо",
+        "ありがとう",
+        "好的",
+        "شكرا",
+        "고마워요",
+        "धन्यवाद!",
+        "ধন্যবাদ",
+        "நன்றி",
+        "ขอบคุณครับ",
+        "תודה רבה",
+        "ευχαριστώ!",
+        "მადლობა",
+        "շնորհակալություն",
+        "አመሰግናለሁ",
+        "ممنون",
+        "cảm ơn",
+    ],
 )
 async def test_small_talk_recalls_nothing_and_embeds_nothing(shelf: Shelf, message: str) -> None:
     """Empty because nothing was asked, and said so (I9)."""
@@ -85,6 +108,19 @@ async def test_a_members_own_memories_come_unasked_for_them_alone(shelf: Shelf) 
     assert {each.candidate.author_name for each in named.items} == {"Ada", "Bob"}
     mentioned = await shelf.asks(ADA, f"Which editor is the favourite of <@{BOB}>?")
     assert "The favourite editor is Emacs." in contents(mentioned)
+
+
+async def test_a_name_may_be_shortened(shelf: Shelf) -> None:
+    """By a word that begins one author's name, and that no memory has as a word of its own."""
+    await shelf.keeps(BOB, "The favourite editor is Emacs.", "preference.editor", name="Roberta Smith")
+    await shelf.keeps(ADA, "The favourite editor is Vim.", "preference.editor", name="Ada")
+    question = "Which editor is the favourite of rob?"
+    assert "The favourite editor is Emacs." in contents(await shelf.asks(ADA, question))
+    await shelf.keeps(703, "Nobody cooks like this.", name="Robin")
+    assert "The favourite editor is Emacs." not in contents(await shelf.asks(ADA, question)), "two may be meant"
+    assert "The favourite editor is Emacs." in contents(await shelf.asks(ADA, question.replace("rob", "Roberta")))
+    await shelf.keeps(ADA, "The roberts are a band.")
+    assert "The favourite editor is Emacs." not in contents(await shelf.asks(ADA, question.replace("rob", "robert")))
 
 
 async def test_without_vectors_words_find_it_and_the_ledger_says_so(shelf: Shelf) -> None:
