@@ -28,8 +28,8 @@ from tests.harness.stage import Stage
 PRELOADED: Final = (bot.app, bot.cli)
 """What the warm process has loaded, by the imports of this module."""
 
-DIE_S: Final = 15.0
-STOP_S: Final = 15.0
+DIE_S: Final = 20.0
+STOP_S: Final = 20.0
 
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload([__name__])

@@ -20,7 +20,7 @@ from sandbox.discord import Channel, Discord, Guild, Member
 from sandbox.model import Model
 from sandbox.patience import WITHIN_S
 
-START_S = 20.0
+START_S = 30.0
 STOP_S = 15.0
 
 

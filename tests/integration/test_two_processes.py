@@ -13,6 +13,8 @@ from sandbox.model.practice import heard
 from tests.harness.process import open_processes
 from tests.harness.stage import Stage
 
+TAKES_OVER_S = 12.0
+"""Seconds, on a machine that is busy with other tests; a second by itself."""
 QUICK: Final[dict[str, Any]] = {"poll_s": 0.2, "turn_lease_s": 1.2, "turn_heartbeat_s": 0.3}
 
 # End the connection that holds the shard's lock, as a failing network would.
@@ -77,9 +79,9 @@ async def test_the_second_process_stands_by_and_takes_over(stage: Stage, tmp_pat
         await first.killed()
         asked.append(await stage.bob.says(stage.general, f"{stage.discord.bot.mention} in between"))
         taken_over = asyncio.get_running_loop().time()
-        await stage.discord.wait_for_session(within=5)
-        await second.says("muninn.ready", within=5)
-        assert asyncio.get_running_loop().time() - taken_over < 5
+        await stage.discord.wait_for_session()
+        await second.says("muninn.ready")
+        assert asyncio.get_running_loop().time() - taken_over < TAKES_OVER_S
         gate.release(say("to nobody"))
         await _answered_once(stage, asked)
         assert stage.discord.identifies == 2
@@ -116,8 +118,8 @@ async def test_whoever_loses_the_lock_steps_down_and_nothing_is_said_twice(stage
             for n in range(4)
             for place, wish in ((stage.general, "much"), (stage.ada, "react"))
         ]
-        await first.says("shard.lost", within=15)
-        await first.says("shard.standing_by", within=10)
+        await first.says("shard.lost")
+        await first.says("shard.standing_by")
         asked.append(await stage.bob.says(stage.general, f"{stage.discord.bot.mention} and now?"))
         await _answered_once(stage, asked)
         await stage.discord.wait_until(lambda: len(stage.discord.sessions) == 1, what="one session")
