@@ -38,7 +38,9 @@ PATIENCE_S: Final = 10.0
 """A limit that is longer than this is ours to wait out, and not the library's: it fits into no request."""
 
 REOPEN_S: Final = 1.0
-MOST_REFUSALS: Final = 5_000
+MOST_REFUSALS: Final = 2_500
+"""A quarter of what Discord takes from one address, where a gateway and some workers may sit together."""
+
 REFUSALS_WITHIN_S: Final = 600.0
 UNAUTHORIZED_S: Final = 30.0
 INVALID_WEBHOOK_TOKEN: Final = 50027
@@ -51,7 +53,6 @@ class Rest:
     def __init__(self, http: HTTPClient) -> None:
         make_patient(http)
         self._http = http
-        self._held_until = 0.0
 
     async def request(self, route: Route, *, within_s: float | None = None, once: bool = False, **kwargs: Any) -> Any:
         """One request with its deadline. Raises WriteRefused or WriteInDoubt, and nothing of the libraries below.
@@ -61,9 +62,6 @@ class Rest:
         """
         if once:
             kwargs["files"] = [_Once()]
-        held_s = self._held_until - time.monotonic()
-        if held_s > 0:
-            raise WriteInDoubt("held", held_s)
         try:
             request = self._http.request(route, **kwargs)
             return await bounded(request, within_s or ATTEMPT_S, grace_s=GRACE_S, name="discord request")
@@ -72,29 +70,15 @@ class Rest:
         except _SecondTry as error:
             raise WriteInDoubt("server_error") from error
         except discord.RateLimited as error:
-            raise WriteInDoubt("rate_limited", error.retry_after) from error
+            raise WriteInDoubt("held" if isinstance(error, Held) else "rate_limited", error.retry_after) from error
         except discord.HTTPException as error:
-            raise self._fault(error) from error
+            raise _fault(error) from error
         except (aiohttp.ClientError, OSError) as error:
             # TimeoutError is an OSError.
             raise WriteInDoubt("timeout" if isinstance(error, TimeoutError) else "connection") from error
         except (ValueError, LookupError, TypeError) as error:
             # The library met a body that is not what Discord sends.
             raise WriteInDoubt("bad_answer") from error
-
-    def _fault(self, error: discord.HTTPException) -> WriteRefused | WriteInDoubt:
-        if error.status == 429:
-            # Without Discord's own body it is the network's edge: every request would make it worse.
-            retry_after_s = _retry_after_s(error)
-            self._held_until = time.monotonic() + retry_after_s
-            return WriteInDoubt("rate_limited", retry_after_s)
-        if error.status == 401 and error.code != INVALID_WEBHOOK_TOKEN:
-            # Our token, and no fault of this write; each such request counts towards a ban.
-            self._held_until = time.monotonic() + UNAUTHORIZED_S
-            return WriteInDoubt("unauthorized", UNAUTHORIZED_S)
-        if error.status >= 500 or not _is_json(error):
-            return WriteInDoubt(f"http_{error.status}")
-        return WriteRefused(error.code or error.status, error.status, error.text)
 
 
 class _SecondTry(Exception):
@@ -151,6 +135,29 @@ def _pause(error: Exception) -> bool | float:
     return error.retry_after_s if error.retry_after_s < READ_WITHIN_S else False
 
 
+class Held(discord.RateLimited):
+    """Nothing was asked: Discord, or what stands before it, wants to be left alone for a while."""
+
+
+def _fault(error: discord.HTTPException) -> WriteRefused | WriteInDoubt:
+    if error.status == 429:
+        return WriteInDoubt("rate_limited", _retry_after_s(error))
+    if error.status == 401 and error.code != INVALID_WEBHOOK_TOKEN:
+        return WriteInDoubt("unauthorized", UNAUTHORIZED_S)
+    if error.status >= 500 or not _is_json(error):
+        return WriteInDoubt(f"http_{error.status}")
+    return WriteRefused(error.code or error.status, error.status, error.text)
+
+
+def _holds_s(error: discord.HTTPException) -> float:
+    """For how long nobody may ask anything after this answer."""
+    if error.status == 429:
+        # Without Discord's own body it is the network's edge: every request would make it worse.
+        return _retry_after_s(error)
+    # Our token, and no fault of this request; each of them counts towards a ban.
+    return UNAUTHORIZED_S if error.status == 401 and error.code != INVALID_WEBHOOK_TOKEN else 0.0
+
+
 class Refusals:
     """Discord bans an address for a while that makes more than 10,000 requests in ten minutes which it refuses by 401,
     403 or 429. Long before that nothing is asked any more, whoever asks, until the oldest of them are forgotten.
@@ -160,14 +167,18 @@ class Refusals:
 
     def __init__(self) -> None:
         self._times: deque[float] = deque()
+        self._held_until = 0.0
 
-    def note(self) -> None:
+    def note(self, error: discord.HTTPException) -> None:
         """One more was refused."""
         self._times.append(time.monotonic())
+        self._held_until = max(self._held_until, time.monotonic() + _holds_s(error))
 
     def held_s(self) -> float:
         """Seconds for which nothing may be asked; 0 where there is room."""
         now = time.monotonic()
+        if self._held_until > now:
+            return self._held_until - now
         while self._times and self._times[0] < now - REFUSALS_WITHIN_S:
             self._times.popleft()
         return self._times[0] + REFUSALS_WITHIN_S - now if len(self._times) >= MOST_REFUSALS else 0.0
@@ -175,7 +186,7 @@ class Refusals:
 
 def make_patient(http: HTTPClient) -> None:
     """Make the library's client safe to cancel, let it wait out no limit that is longer than a request may take, and
-    hold it where too much was refused.
+    hold it for everybody where the network's edge or a refused token says so, or too much was refused.
 
     On a global limit it closes a gate for all requests and opens it after its sleep; cancelled in that sleep, it would
     leave the gate closed for good.
@@ -187,12 +198,12 @@ def make_patient(http: HTTPClient) -> None:
     async def request(route: Route, **kwargs: Any) -> Any:
         held_s = refusals.held_s()
         if held_s > 0:
-            raise discord.RateLimited(held_s)
+            raise Held(held_s)
         try:
             return await library(route, **kwargs)
         except discord.HTTPException as error:
             if error.status in (401, 403, 429):
-                refusals.note()
+                refusals.note(error)
             raise
         except asyncio.CancelledError:
             gate = http._global_over  # pyright: ignore[reportPrivateUsage]
