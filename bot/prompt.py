@@ -188,7 +188,9 @@ def _quoted(line: Line, names: Mapping[int, str], *, brief: bool = True, files: 
     kind = _KINDS.get(line.author_kind, "")
     answers = f", in reply to message {line.reply_to_id}" if line.reply_to_id else ""
     where = f" in <#{line.elsewhere}>" if line.elsewhere else ""
-    head = f"[message {line.message_id}{where}, {line.created_at:%Y-%m-%d %H:%M} UTC, {who}{kind}{answers}]"
+    # Our own are changed while they grow.
+    edited = ", edited" if line.edited and line.author_kind != "self" else ""
+    head = f"[message {line.message_id}{where}, {line.created_at:%Y-%m-%d %H:%M} UTC{edited}, {who}{kind}{answers}]"
     body = quote(_named(line.content, names)) if line.content else "> (no text)"
     return "\n".join([head, body, *notes(line.extras, brief=brief, files=files)])
 

@@ -31,7 +31,8 @@ MOST_ANSWERED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message. `elsewhere`: the place that it was said in, where that is another one than the turn's."""
+    """One message. `elsewhere`: the place that it was said in, where that is another one than the turn's.
+    `edited`: its words are not the first ones."""
 
     message_id: MessageId
     author_id: UserId
@@ -42,6 +43,7 @@ class Line:
     created_at: datetime
     extras: Mapping[str, Any]
     elsewhere: PlaceId | None = None
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +66,16 @@ class WorkingSet:
 # that message has the thread's own id, and stands in the thread's parent, or, in a forum's post, in the thread. Who
 # sees the thread sees it.
 WORKING_SET_SQL: Final = f"""
-(SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras,
-        false AS is_starter
+(SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at,
+        edited_at IS NOT NULL AS edited, extras::text AS extras, false AS is_starter
  FROM chat_messages
  WHERE space_id = $1 AND place_id = $2 AND deleted_at IS NULL AND author_id IS NOT NULL
    AND {READ.format(author="author_id")} AND {SINCE_START.format(message="message_id", space="$1", place="$2")}
    AND ($4::bigint IS NULL OR author_id = $4 OR author_kind = 'self')
  ORDER BY message_id DESC LIMIT $3)
 UNION ALL
-SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text, true
+SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at,
+       edited_at IS NOT NULL, extras::text, true
 FROM chat_messages
 WHERE space_id = $1 AND message_id = $2 AND deleted_at IS NULL AND author_id IS NOT NULL
   AND {READ.format(author="author_id")} AND ($4::bigint IS NULL OR author_id = $4 OR author_kind = 'self')
@@ -80,7 +83,8 @@ WHERE space_id = $1 AND message_id = $2 AND deleted_at IS NULL AND author_id IS 
 
 # The trigger alone, for a place that has moved on too far for the working set to hold it.
 TRIGGER_SQL: Final = """
-SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
+SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at,
+       edited_at IS NOT NULL AS edited, extras::text AS extras
 FROM chat_messages
 WHERE space_id = $1 AND place_id = $2 AND message_id = $3 AND deleted_at IS NULL AND author_id IS NOT NULL
 """
@@ -88,7 +92,8 @@ WHERE space_id = $1 AND place_id = $2 AND message_id = $3 AND deleted_at IS NULL
 
 # Messages of this place by their ids.
 LINES_SQL: Final = f"""
-SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at, extras::text AS extras
+SELECT message_id, author_id, author_kind, author_name, content, reply_to_id, created_at,
+       edited_at IS NOT NULL AS edited, extras::text AS extras
 FROM chat_messages
 WHERE space_id = $1 AND place_id = $2 AND message_id = ANY($3::bigint[]) AND deleted_at IS NULL
   AND author_id IS NOT NULL AND {READ.format(author="author_id")}
@@ -104,7 +109,7 @@ WITH {SHOWN_PLACES}, hit AS MATERIALIZED (
       AND (h.place_id = $2 OR h.place_id IN (SELECT place_id FROM shown_places))
 )
 SELECT DISTINCT m.message_id, m.author_id, m.author_kind, m.author_name, m.content, m.reply_to_id, m.created_at,
-       m.extras::text AS extras, nullif(m.place_id, $2) AS elsewhere
+       m.edited_at IS NOT NULL AS edited, m.extras::text AS extras, nullif(m.place_id, $2) AS elsewhere
 FROM hit CROSS JOIN LATERAL (
     (SELECT b.* FROM chat_messages b
      WHERE b.space_id = $1 AND b.place_id = hit.place_id AND b.message_id <= hit.message_id AND b.deleted_at IS NULL
@@ -245,6 +250,7 @@ def _line(row: Any) -> Line:
         row["reply_to_id"],
         row["created_at"],
         orjson.loads(row["extras"]),
+        edited=row["edited"],
     )
 
 

@@ -150,6 +150,7 @@ class Surroundings:
             seen.reply_to_id,
             seen.created_at,
             orjson.loads(seen.extras),
+            edited=seen.edited_at is not None,
         )
 
     async def _body(self, place_id: PlaceId) -> Json:

@@ -97,6 +97,8 @@ async def test_edited_words_are_the_ones_that_are_seen(stage: Stage) -> None:
     shown = await shown_for(stage, await stage.ada.says(stage.general, f"{stage.discord.bot.mention} where is it?"))
     assert "with Ada" in shown
     assert "mat" not in shown
+    assert f' UTC, edited, "Bob" (id {stage.bob.id})]\n> the key is with Ada' in shown
+    assert shown.count(", edited") == 1
 
 
 async def test_a_reply_to_what_was_said_before_muninn_came_shows_it(stage: Stage) -> None:
