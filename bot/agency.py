@@ -18,6 +18,7 @@ from bot.guild_rules import RulesDesk
 from bot.guild_settings import GuildSettingsDoor
 from bot.help import HELP, Help
 from bot.interactions import Interactions
+from bot.interactions.late import LateAnswers
 from bot.judgement import Judgement
 from bot.memories.assembly import offer_memories
 from bot.moderation.assembly import Moderation, assemble_moderation
@@ -87,7 +88,7 @@ def assemble(
         judgement,
         CardSettings(settings.card_s, lease_s=3 * settings.turn_lease_s, poll_s=settings.poll_s),
     )
-    interactions = Interactions(Responses(rest, me.application_id))
+    interactions = Interactions(Responses(rest, me.application_id), LateAnswers(pool, writes, effects))
     interactions.on_press(PREFIX, asking.pressed)
     why = Why(pool, reads, me, policy)
     interactions.on_command(WHY, why.asked)

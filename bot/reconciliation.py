@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 BATCH: Final = 20
 
-SENT: Final = frozenset({"send_part", "send_message", "reply_to_message", "ask"})
+SENT: Final = frozenset({"send_part", "send_message", "reply_to_message", "ask", "late_answer"})
 """Effects that are messages of our own."""
 
 

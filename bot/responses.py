@@ -5,7 +5,7 @@ never stored or logged (I13). Whether it was answered is known to Discord alone,
 away: so these leave no receipt, as typing leaves none.
 """
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import structlog
 from discord.http import Route
@@ -16,12 +16,19 @@ from bot.rest import Rest
 
 log = structlog.get_logger(__name__)
 
+Sent: TypeAlias = Literal["taken", "over", "failed"]
+"""Whether Discord took it; `over`: the interaction's token is good for nothing any more."""
+
+OVER: Final = frozenset({50027, 10015, 10062})
+"""Invalid Webhook Token, Unknown Webhook, Unknown interaction."""
+
 FIRST_WITHIN_S: Final = 2.5
 LATER_WITHIN_S: Final = 10.0
 
 
 class Responses:
-    """Answers interactions of the application. All methods say whether Discord took it, and raise nothing of its."""
+    """Answers interactions of the application. All methods say whether Discord took it, and raise
+    nothing of its."""
 
     def __init__(self, rest: Rest, application_id: int) -> None:
         self._rest = rest
@@ -42,9 +49,9 @@ class Responses:
             interaction_id=interaction_id,
             webhook_token=token,
         )
-        return await self._sent(route, response(kind, data), FIRST_WITHIN_S, interaction_id, attached)
+        return await self._sent(route, response(kind, data), FIRST_WITHIN_S, interaction_id, attached) == "taken"
 
-    async def follow_up(self, interaction_id: int, token: str, message: Body, attached: Attached | None = None) -> bool:
+    async def follow_up(self, interaction_id: int, token: str, message: Body, attached: Attached | None = None) -> Sent:
         """One more message, after the first answer."""
         route = Route(
             "POST",
@@ -56,7 +63,7 @@ class Responses:
 
     async def edit_first(
         self, interaction_id: int, token: str, message: Body, attached: Attached | None = None
-    ) -> bool:
+    ) -> Sent:
         """Other words for the first answer, or for the message whose button was pressed."""
         route = Route(
             "PATCH",
@@ -68,7 +75,7 @@ class Responses:
 
     async def _sent(
         self, route: Route, body: Body, within_s: float, interaction_id: int, attached: Attached | None
-    ) -> bool:
+    ) -> Sent:
         within_s = within_s if attached is None else LATER_WITHIN_S
         try:
             if attached is None:
@@ -77,8 +84,8 @@ class Responses:
                 await self._rest.request(route, within_s=within_s, once=True, form=with_file(body, attached))
         except WriteRefused as refusal:
             log.warning("interaction.refused", interaction_id=interaction_id, code=refusal.code)
-            return False
+            return "over" if refusal.code in OVER else "failed"
         except WriteInDoubt as doubt:
             log.warning("interaction.in_doubt", interaction_id=interaction_id, cause=doubt.cause)
-            return False
-        return True
+            return "failed"
+        return "taken"

@@ -15,7 +15,7 @@ import orjson
 import structlog
 from discord.http import Route
 
-from bot.bodies import Body, Component, edit_body, message_body
+from bot.bodies import Attached, Body, Component, edit_body, message_body
 from bot.crash import crash_point
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.metrics import REST_RETRIES
@@ -45,8 +45,8 @@ ANNOUNCEMENT_THREAD: Final = 10
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """A message to send. `since`: the message after which it can only have been sent (the trigger). `attached`: the
-    text of a file that comes with it. `found_by`: the custom_id of a button that no other message has; its words may
-    have changed since."""
+    text of a file that comes with it, or the file. `found_by`: the custom_id of a button that no other message has; its
+    words may have changed since."""
 
     place_id: PlaceId
     content: str
@@ -54,7 +54,7 @@ class Outgoing:
     reply_to: MessageId | None = None
     ping: UserId | None = None
     components: Sequence[Component] = ()
-    attached: str | None = None
+    attached: str | Attached | None = None
     found_by: str | None = None
 
     @property
@@ -166,7 +166,7 @@ class Writes:
                     if found is not None:
                         return Outcome("applied", clock.attempts, MessageId(int(found["id"])), None, found)
                 clock.attempts += 1
-                file_name = FILE_NAME if outgoing.attached is not None else None
+                file_name = None if outgoing.attached is None else _file(outgoing.attached).name
                 body = message_body(
                     outgoing.content, receipt.nonce, reply_to, outgoing.ping, outgoing.components, file_name
                 )
@@ -379,11 +379,18 @@ class _Clock:
         return Outcome("unknown", self.attempts, None, doubt.cause, retry_after_s=self.wait_s(doubt), certain=certain)
 
 
-def _carried(body: Body, attached: str | None) -> dict[str, Any]:
+def _file(attached: str | Attached) -> Attached:
+    if isinstance(attached, Attached):
+        return attached
+    return Attached(FILE_NAME, attached.encode(), "text/markdown")
+
+
+def _carried(body: Body, attached: str | Attached | None) -> dict[str, Any]:
     """How the body goes over the wire: as JSON, or as a form with the file beside it."""
     if attached is None:
         return {"json": body}
-    file = {"name": "files[0]", "filename": FILE_NAME, "content_type": "text/markdown", "value": attached.encode()}
+    sent = _file(attached)
+    file = {"name": "files[0]", "filename": sent.name, "content_type": sent.kind, "value": sent.content}
     form = [{"name": "payload_json", "value": orjson.dumps(body).decode(), "content_type": "application/json"}, file]
     return {"form": form}
 

@@ -15,7 +15,7 @@ from bot.bodies import Body
 from bot.commands.declaration import Declaration, bodies
 from bot.errors import CommandRefused, ReadFault
 from bot.interactions.payloads import Command, Press, Received, Submission, Typing, read_interaction
-from bot.interactions.replies import Reply
+from bot.interactions.replies import Late, Reply
 from bot.metrics import INTERACTIONS
 from bot.responses import Responses
 from memory.database import is_passing
@@ -23,8 +23,8 @@ from memory.errors import MemoryRefused
 
 log = structlog.get_logger(__name__)
 
-LONGEST_S: Final = 120.0
-"""Seconds that a handler may take in all."""
+LONGEST_S: Final = 1_800.0
+"""Seconds that a handler may take in all. What it says after fifteen minutes is a message (bot.interactions.late)."""
 
 SUGGEST_WITHIN_S: Final = 2.0
 """Seconds for suggestions, which must be the first answer."""
@@ -36,6 +36,7 @@ _NO_FORM: Final = "This form has expired, so nothing was done. Please use the co
 _NO_COMMAND: Final = "I do not know this command any more. It will disappear from Discord's list soon."
 _PASSING: Final = "I cannot reach what I remember right now, so I did nothing. Please try again in a minute."
 _UNSEEN: Final = "Discord cannot tell me right now what you may do, so I did nothing. Please try again in a minute."
+_TOO_LONG: Final = "This took too long, so I stopped. Part of it may be done: please look before you do it again."
 _BROKEN: Final = "Something in me broke over this. The person who runs me finds the reason in my log."
 
 
@@ -49,8 +50,9 @@ Suggester: TypeAlias = Callable[[Typing], Awaitable[Sequence[tuple[str, str | in
 class Interactions:
     """Takes interactions from the gateway, after their commit, and runs their handlers side by side."""
 
-    def __init__(self, responses: Responses) -> None:
+    def __init__(self, responses: Responses, late: Late | None = None) -> None:
         self._responses = responses
+        self._late = late
         self._presses: dict[str, PressHandler] = {}
         self._commands: dict[str, CommandHandler] = {}
         self._submissions: dict[str, SubmissionHandler] = {}
@@ -124,19 +126,19 @@ class Interactions:
             await asyncio.wait(left, timeout=1.0)
 
     async def _handle(self, interaction: Received) -> None:
-        reply = Reply(self._responses, interaction)
+        reply = Reply(self._responses, interaction, self._late)
         if isinstance(interaction, Typing):
             await self._suggest(interaction, reply)
             return
         kind = type(interaction).__name__.lower()
         acknowledging = asyncio.create_task(reply.in_time(), name="acknowledge")
-        end = "done"
+        end, limit = "done", asyncio.timeout(LONGEST_S)
         try:
-            async with asyncio.timeout(LONGEST_S):
+            async with limit:
                 end = await self._dispatch(interaction, reply)
                 await reply.acknowledge()
         except Exception as error:
-            end, sentence = _told(error)
+            end, sentence = ("too_long", _TOO_LONG) if limit.expired() else _told(error)
             if end == "broken":
                 log.exception("interaction.broken", kind=kind)
             elif end != "refused":

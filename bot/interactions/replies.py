@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from bot.bodies import Attached, Component, Field, deferred, edit_body, form_body, said, suggestions
 from bot.interactions.payloads import Interaction, Press, Submission
@@ -13,17 +13,29 @@ ACK_AFTER_S: Final = 0.8
 """The gateway may hold an interaction for 1.5 s until it is journalled; Discord gives 3 s for the first answer."""
 
 
+class Late(Protocol):
+    """Says what is too late for an interaction (bot.interactions.late)."""
+
+    async def say(self, interaction: Interaction, text: str, *, ephemeral: bool, attached: Attached | None) -> bool:
+        """Whether it was said."""
+        ...
+
+
 class Reply:
     """How an interaction is answered. Each method says whether Discord took it; none raises for Discord's sake."""
 
-    def __init__(self, responses: Responses, interaction: Interaction) -> None:
+    def __init__(self, responses: Responses, interaction: Interaction, late: Late | None = None) -> None:
+        """`late`: who says what comes after the interaction's fifteen minutes."""
         self._responses = responses
+        self._interaction = interaction
+        self._late = late
         self._id = interaction.interaction_id
         self._token = interaction.token
         self._on_message = isinstance(interaction, Press) or (
             isinstance(interaction, Submission) and interaction.message_id is not None
         )
         self._first: Literal["none", "waiting", "message", "failed"] = "none"
+        self._waits_ephemeral = True
         self._lock = asyncio.Lock()
 
     async def say(
@@ -43,10 +55,17 @@ class Reply:
                     return self._note(taken, "message")
                 case "waiting":
                     self._first = "message"
+                    # Whether it is for the person alone was said when it was put off.
+                    ephemeral = self._waits_ephemeral
                     body = edit_body(clean(text), components)
-                    return await self._responses.edit_first(self._id, self._token, body, attached)
-                case "message" | "failed":
-                    return await self._responses.follow_up(self._id, self._token, body, attached)
+                    sent = await self._responses.edit_first(self._id, self._token, body, attached)
+                case "message":
+                    sent = await self._responses.follow_up(self._id, self._token, body, attached)
+                case "failed":
+                    return await self._responses.follow_up(self._id, self._token, body, attached) == "taken"
+        if sent == "over" and self._late is not None:
+            return await self._late.say(self._interaction, text, ephemeral=ephemeral, attached=attached)
+        return sent == "taken"
 
     async def ask(self, custom_id: str, title: str, fields: Sequence[Field]) -> bool:
         """Show a form. It must be the first answer, within ACK_AFTER_S; False where it is too late for that."""
@@ -66,13 +85,14 @@ class Reply:
         async with self._lock:
             if self._first == "none":
                 return self._note(await self._responses.first(self._id, self._token, "update", body), "message")
-            return await self._responses.edit_first(self._id, self._token, body)
+            return await self._responses.edit_first(self._id, self._token, body) == "taken"
 
     async def defer(self, *, ephemeral: bool = True) -> bool:
         """Say that an answer follows."""
         async with self._lock:
             if self._first != "none":
                 return True
+            self._waits_ephemeral = ephemeral
             taken = await self._responses.first(self._id, self._token, "deferred", deferred(ephemeral=ephemeral))
             return self._note(taken, "waiting")
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import asyncpg
 import pytest
 
+from bot.bodies import Attached
 from bot.interactions.payloads import Command, Press
 from bot.interactions.replies import Reply
 from sandbox.discord import Message
@@ -15,6 +16,7 @@ from tests.harness.stage import Stage
 
 BROKEN = "Something in me broke over this. The person who runs me finds the reason in my log."
 PASSING = "I cannot reach what I remember right now, so I did nothing. Please try again in a minute."
+TOO_LONG = "This took too long, so I stopped. Part of it may be done: please look before you do it again."
 
 Handles = Callable[[Command | Press, Reply], Awaitable[None]]
 
@@ -101,8 +103,38 @@ async def test_a_command_whose_handler_never_ends(
     async with stage.muninn():
         use = await _use(stage)
         await use.deferred()
-        assert (await use.message()).content == PASSING
+        assert (await use.message()).content == TOO_LONG
     assert cut_off.is_set()
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["for the person alone", "for everybody"])
+async def test_an_answer_after_fifteen_minutes_is_a_message(
+    stage: Stage, handled: Callable[[Handles], None], alone: bool
+) -> None:
+    """The token is over: what was for the person alone is written to them, the rest in the channel; once, under a
+    receipt, with its file, and nobody else is pinged (I4, I11)."""
+    done = asyncio.Event()
+
+    async def late(_: object, reply: Reply) -> None:
+        await reply.defer(ephemeral=alone)
+        await done.wait()
+        await reply.say("Here it is @everyone.", ephemeral=alone, attached=Attached("list.txt", b"one\ntwo"))
+
+    handled(late)
+    place = stage.ada.dm() if alone else stage.general
+    async with stage.muninn():
+        await (await _use(stage)).deferred()
+        stage.discord.clock.advance(16 * 60)
+        done.set()
+        answer = await stage.discord.wait_for_message(in_=place, where=lambda m: "Here" in m.content)
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", answer.id)
+    assert answer.content.removeprefix(f"<@{stage.ada.id}> ") == "Here it is @everyone."
+    assert answer.attachments[0].file.content == b"one\ntwo"
+    assert [m for m in stage.discord.bot_messages() if "Here" in m.content] == [answer]
+    assert {user for ping in stage.discord.pings for user in ping.pings.users} <= {stage.ada.user}
+    receipt = await stage.pool.fetchrow("SELECT * FROM action_receipts WHERE action = 'late_answer'")
+    assert receipt is not None
+    assert (receipt["state"], receipt["external_id"]) == ("applied", answer.id)
 
 
 async def test_a_press_whose_handler_takes_its_time(stage: Stage, handled: Callable[[Handles], None]) -> None:
