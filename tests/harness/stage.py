@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from bot.app import run
 from bot.assembly import Role
 from bot.settings import Settings
-from sandbox.discord import Channel, Discord, Guild, Member
+from sandbox.discord import Channel, Clock, Discord, Guild, Member
 from sandbox.model import Model
 from sandbox.patience import WITHIN_S
 
@@ -125,9 +125,11 @@ class Running:
 
 
 @contextlib.asynccontextmanager
-async def open_stage(database_url: str, redis_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Stage]:
-    """A guild with one channel and two members, nobody connected yet."""
-    async with Discord.start() as discord, Model.start() as model:
+async def open_stage(
+    database_url: str, redis_url: str, pool: asyncpg.Pool, *, clock: Clock | None = None
+) -> AsyncGenerator[Stage]:
+    """A guild with one channel and two members, nobody connected yet. `clock`: Discord's own, if not the wall's."""
+    async with Discord.start(clock=clock) as discord, Model.start() as model:
         guild = discord.create_guild("Workshop")
         general = guild.create_channel("general")
         yield Stage(

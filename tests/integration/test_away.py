@@ -6,9 +6,18 @@ import time
 
 import pytest
 
-from sandbox.discord import Message
+from memory.database import Pool
+from sandbox.discord import Clock, Message
 from sandbox.model import say
-from tests.harness.stage import Stage
+from tests.harness.stage import Stage, open_stage
+
+GONE = "SELECT * FROM chat_messages WHERE message_id = $1 AND deleted_at IS NOT NULL"
+
+QUESTIONS = (
+    "when does the train go", "who feeds the heron", "how deep is the lake", "why did Bob leave early",
+    "which key opens this", "may I bring cake", "what rhymes with orange", "is anybody hungry",
+    "shall we dance", "do owls dream",
+)  # fmt: skip
 
 
 async def test_more_places_than_fit_in_one_go_are_all_fetched(stage: Stage) -> None:
@@ -100,21 +109,24 @@ async def test_a_storm_of_edits_and_deletes_ends_in_the_right_words(stage: Stage
     assert len(stage.discord.bot_messages()) == 1
 
 
-async def test_two_hundred_messages_a_second_in_one_channel_hold_up_no_answer(stage: Stage) -> None:
+@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=(pytest.mark.long, pytest.mark.timeout(300)))])
+async def test_two_hundred_messages_a_second_in_one_channel_hold_up_no_answer(stage: Stage, seconds: int) -> None:
     """Each is journalled, and who asks in the middle of them is answered."""
     stage.model.default(say("I can hear you."))
-    async with stage.muninn():
-        began, asked = time.monotonic(), list[Message]()
-        for n in range(400):
+    asked = list[Message]()
+    async with stage.muninn(member_turns=1_000, place_turns=1_000, space_turns=1_000):
+        began = time.monotonic()
+        for n in range(200 * seconds):
             await stage.bob.says(stage.general, f"flood {n}")
-            if n in (100, 300):
+            if n % 200 == 100:
                 asked.append(await stage.ada.says(stage.general, f"{stage.discord.bot.mention} still there?"))
             await asyncio.sleep(max(began + n / 200 - time.monotonic(), 0))
         for message in asked:
-            await stage.discord.wait_for_message(reply_to=message, within=15)
-        await stage.until("SELECT 1 FROM chat_messages WHERE content = 'flood 399'", within=15)
-    assert await stage.pool.fetchval("SELECT count(*) FROM chat_messages WHERE content LIKE 'flood %'") == 400
-    assert len(stage.discord.bot_messages()) == 2
+            await stage.discord.wait_for_message(reply_to=message, within=15 + seconds)
+        last = f"flood {200 * seconds - 1}"
+        await stage.until("SELECT 1 FROM chat_messages WHERE content = $1", last, within=15)
+    kept = await stage.pool.fetchval("SELECT count(*) FROM chat_messages WHERE content LIKE 'flood %'")
+    assert (kept, len(stage.discord.bot_messages())) == (200 * seconds, seconds)
 
 
 @pytest.mark.long
@@ -146,3 +158,60 @@ async def test_fifty_reconnects_of_every_kind_lose_and_repeat_nothing(stage: Sta
         await stage.settled(len(asked), within=60)
     assert len(stage.discord.bot_messages()) == len(asked)
     assert await stage.pool.fetchval("SELECT count(*) FROM chat_messages WHERE content LIKE 'talk %'") == 50
+
+
+@pytest.mark.parametrize("window_s", [1_800, 7_200], ids=["half an hour", "two hours"])
+async def test_an_hour_offline_loses_nothing_and_answers_each_question_once(
+    database_url: str, redis_url: str, pool: Pool, window_s: int
+) -> None:
+    """I1, I3: people talked, asked, edited, deleted, opened a channel and a thread, and archived it. What is older than
+    the window is marked, everything younger is answered once, and every word is there with its own time."""
+    clock = Clock(lambda: time.time() - 3_660)
+    async with open_stage(database_url, redis_url, pool, clock=clock) as stage:
+        stage.model.default(say("Yes."))
+        mention = stage.discord.bot.mention
+        async with stage.muninn(answer_window_s=7_200):
+            said = [await stage.bob.says(stage.general, f"before {n}") for n in range(3)]
+            known = await stage.ada.says(stage.ada.dm(), "psst")
+            await stage.discord.wait_for_message(reply_to=known)
+            await stage.settled(1)
+            await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", said[-1].id)
+        await pool.execute("UPDATE discord_events SET received_at = received_at - interval '1 hour'")
+        clock.advance(60)
+        await stage.bob.edits(said[0], "after all")
+        await stage.bob.deletes(said[1])
+        asked = dict[int, Message]()
+        rooms = [stage.general, stage.ada.dm()]
+        for minute in range(60):
+            room = rooms[minute % len(rooms)]
+            said.append(await stage.ada.says(room if room.guild else stage.general, f"talk {minute}"))
+            if minute % 6 == 0:
+                asked[minute] = await stage.ada.says(room, f"{mention} {QUESTIONS[minute // 6]}?")
+            if minute == 10:
+                rooms.append(stage.guild.create_channel("new"))
+            if minute == 20:
+                rooms.append(await stage.bob.starts_thread(rooms[-1], "Aside", text="by the way"))
+            clock.advance(60)
+        taken_back = asked.pop(48)
+        await stage.ada.deletes(taken_back)
+        async with stage.muninn(answer_window_s=window_s, member_turns=100):
+            wanted = [message for minute, message in asked.items() if (60 - minute) * 60 < window_s - 60]
+            for message in wanted:
+                await stage.discord.wait_for_message(reply_to=message, within=20)
+            for message in asked.values():
+                if message not in wanted:
+                    assert await stage.discord.wait_for_reaction(message, within=20) == "\N{HOURGLASS}"
+            await stage.settled(1 + len(asked))
+            await stage.until("SELECT 1 FROM gateway_gaps HAVING count(*) = count(closed_at) AND sum(incomplete) = 0")
+            gone = await stage.until(
+                "SELECT * FROM chat_messages WHERE message_id = $1 AND deleted_at IS NOT NULL", said[1].id
+            )
+        assert [len(stage.discord.replies_to(message)) for message in asked.values()] == [
+            int(message in wanted) for message in asked.values()
+        ]
+        assert stage.discord.replies_to(taken_back) == []
+        kept = {row["message_id"]: row for row in await pool.fetch("SELECT * FROM chat_messages")}
+        assert {message.id for message in [*said, *asked.values()]} <= kept.keys()
+        assert kept[said[0].id]["content"] == "after all"
+        assert gone["content"] == "before 1"
+        assert all(abs(kept[m.id]["created_at"].timestamp() - m.created_at) < 1 for m in said)

@@ -13,6 +13,9 @@ PATCH = ("PATCH", "/channels/*/messages/*")
 SET_SQL = """
 INSERT INTO guild_settings (space_id, place_id, name, value, version, set_by) VALUES ($1, 0, $2, $3::text::jsonb, 1, 1)
 """
+OVER_SQL = """
+SELECT 1 FROM turns WHERE trigger_id = $1 AND state IN ('answered', 'failed_told', 'cancelled', 'expired')
+"""
 WORDS = "A story of **some length**, with `code`:\n```py\nprint('hello')\nprint('you')\n```\nand ||a secret|| too. "
 LONG = WORDS + "It goes on for a while. " * 6
 
@@ -207,16 +210,32 @@ async def test_it_is_acknowledged_by_a_reaction_where_the_guild_wants_one(stage:
         assert await stage.settled(1) == ["answered"]
 
 
-async def test_typing_is_over_on_every_way_out(stage: Stage) -> None:
-    """Answered, stopped and failed: nothing is typed afterwards."""
-    stage.model.script(slow("one", between=0.4), slow("two", between=5.0))
-    async with stage.muninn(progress_s=0.2):
-        await _asked(stage)
-        assert await stage.settled(1) == ["answered"]
-        second = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} again")
-        draft = await stage.discord.wait_for_message(reply_to=second)
-        await stage.ada.press(draft, "Stop")
-        assert await stage.settled(2) == ["answered", "cancelled"]
-        typed = len(stage.discord.typing_log)
-        await stage.discord.expect_silence(stage.general, for_=0.5)
-        assert len(stage.discord.typing_log) == typed
+async def test_typing_is_over_on_every_way_out(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answered, stopped, taken back, failed, and its place gone: nothing is typed afterwards."""
+    monkeypatch.setattr("bot.writes.TYPING_EVERY_S", 0.05)
+    room = stage.guild.create_channel("room")
+    mention = stage.discord.bot.mention
+    stage.model.default(server_error(503))
+    async with stage.muninn(progress_s=0.2, run_s=4.0, tool_s=2.0, model_timeout_s=1.0):
+        for way in ("answered", "stopped", "taken back", "failed", "place gone"):
+            gate = stage.model.hold()
+            asked = await stage.ada.says(room, f"{mention} {way}?")
+            await gate.reached()
+            await stage.discord.wait_until(lambda: stage.discord.is_typing(room), what="typing")
+            match way:
+                case "answered":
+                    gate.release(say("Here."))
+                case "stopped":
+                    await stage.ada.press(await stage.discord.wait_for_message(reply_to=asked), "Stop")
+                case "taken back":
+                    await stage.ada.deletes(asked)
+                case "failed":
+                    gate.release(server_error(503))
+                case _:
+                    room.delete()
+            await stage.until(OVER_SQL, asked.id)
+            typed = len(stage.discord.requests_to("POST", "/channels/*/typing"))
+            await stage.discord.expect_silence(stage.general, for_=0.2)
+            # One may have been on its way.
+            assert len(stage.discord.requests_to("POST", "/channels/*/typing")) <= typed + 1, way
+    assert await stage.ends() == ["answered", "cancelled", "cancelled", "failed_told", "cancelled"]

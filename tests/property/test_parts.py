@@ -74,6 +74,23 @@ def test_a_code_block_over_several_parts_keeps_its_language() -> None:
     assert parts[-1].endswith("Done.")
 
 
+def test_several_blocks_in_one_answer_stand_for_themselves() -> None:
+    """Each is closed where it ends, and goes on in its own language where it is divided."""
+    blocks = {"python": "print", "sh": "echo", "": "plain"}
+    text = "\nAnd then:\n".join(
+        f"```{language}\n" + "\n".join(f"{word} {n} {'x' * 40}" for n in range(60)) + "\n```"
+        for language, word in blocks.items()
+    )
+    parts = split(text)
+    assert len(parts) > len(blocks)
+    for part in parts:
+        assert open_block(part) is None
+        fenced = re.findall(r"^```(\w*)\n(.*?)\n```$", part, re.MULTILINE | re.DOTALL)
+        assert fenced
+        for language, body in fenced:
+            assert {line.split()[0] for line in body.split("\n")} == {blocks[language]}
+
+
 def test_a_cut_makes_no_fence_of_what_stood_within_a_line() -> None:
     """Three backticks in the middle of a long line are no code block's end, wherever the cut falls."""
     for size in range(20, 160):

@@ -135,6 +135,18 @@ def test_every_snapshot_is_balanced_and_a_beginning_of_the_answer(text: str) -> 
         assert closers == "" or set(closers) <= {"`", "~"}
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_real_pages_grow_well(page: Path) -> None:
+    """Snapshots of pages as people write them, cut off anywhere: balanced, within the limit, and a beginning."""
+    text = page.read_text(encoding="utf-8")[:6_000]
+    for end in range(0, len(text) + 1, max(1, len(text) // 15)):
+        shown = snapshot(text[:end])
+        assert len(shown) <= MOST_CHARACTERS
+        assert open_block(shown) is None
+        body = re.sub(r"\n(`{3,}|~{3,})\Z", "", shown)
+        assert text.lstrip().startswith(body)
+
+
 @given(TEXTS)
 @settings(max_examples=60, deadline=None)
 def test_no_snapshot_shows_half_of_anything(text: str) -> None:
