@@ -97,7 +97,16 @@ def assemble(
     interactions.on_command(STOP, stopping.asked)
     interactions.on_press(DRAFT, stopping.pressed)
     moderation = assemble_moderation(
-        pool, reads, writes, effects, asking, interactions, guild_settings, me, poll_s=settings.poll_s
+        pool,
+        reads,
+        writes,
+        effects,
+        asking,
+        interactions,
+        guild_settings,
+        me,
+        poll_s=settings.poll_s,
+        reconcile_s=settings.reconcile_s,
     )
     governing = Governing(pool, reads, me, policy.owners)
     pages = Pages(interactions)

@@ -139,6 +139,7 @@ def _loops(parts: Parts, role: Role) -> dict[str, Any]:
         "erasure": parts.agency.eraser.run,
         "reactions": parts.agency.reactions.run,
         "timers": parts.agency.moderation.timers.run,
+        "settlement": parts.agency.moderation.settlement.run,
         "gateway": lambda: parts.gateway.serve(
             parts.ingress.accept,
             parts.backfill.note_guild,

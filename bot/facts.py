@@ -138,6 +138,7 @@ class MemberFacts:
     """A member of the space's guild. `roles` are highest first, without @everyone.
 
     `permissions` is what they may do before any channel's overwrites; everything for the owner and administrators.
+    `timed_out_until` is None where that is over.
     """
 
     user_id: UserId
@@ -149,7 +150,12 @@ class MemberFacts:
     roles: tuple[RoleFacts, ...]
     permissions: discord.Permissions
     joined_at: datetime | None
-    timed_out: bool
+    timed_out_until: datetime | None
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether they are silenced now."""
+        return self.timed_out_until is not None
 
     @property
     def top_position(self) -> int:
@@ -215,8 +221,8 @@ class Facts:
         """The account; None if there is none."""
         return await self._once(("user", user_id), lambda: self._fetch_user(user_id))
 
-    async def is_banned(self, user_id: UserId) -> bool:
-        """Whether the guild has banned them, as far as the bot may know."""
+    async def ban_of(self, user_id: UserId) -> str | None:
+        """The reason of their ban; None where they are not banned, as far as the bot may know."""
         return await self._once(("ban", user_id), lambda: self._fetch_ban(user_id))
 
     async def role(self, role_id: int) -> RoleFacts | None:
@@ -300,9 +306,10 @@ class Facts:
         body = await self._get(Route("GET", "/users/{user_id}", user_id=user_id))
         return None if body is None else parsed(_user, body)
 
-    async def _fetch_ban(self, user_id: UserId) -> bool:
+    async def _fetch_ban(self, user_id: UserId) -> str | None:
         route = Route("GET", "/guilds/{guild_id}/bans/{user_id}", guild_id=self._space_id, user_id=user_id)
-        return await self._get(route) is not None
+        body = await self._get(route)
+        return None if body is None else parsed(lambda data: str(data.get("reason") or ""), body)
 
     async def _fetch_joined(self, user_id: UserId, thread_id: PlaceId) -> bool:
         path = "/channels/{channel_id}/thread-members/{user_id}"
@@ -425,7 +432,8 @@ def _member(data: Json, guild: _Guild, guild_id: SpaceId) -> MemberFacts:
         value |= role.permissions
     is_owner = user_id == guild.owner_id
     granted = discord.Permissions(value)
-    until = data.get("communication_disabled_until")
+    silenced = data.get("communication_disabled_until")
+    until = moment(silenced) if silenced is not None else None
     return MemberFacts(
         user_id,
         str(user["username"]),
@@ -436,5 +444,5 @@ def _member(data: Json, guild: _Guild, guild_id: SpaceId) -> MemberFacts:
         tuple(held),
         discord.Permissions.all() if is_owner or granted.administrator else granted,
         moment(data["joined_at"]) if data.get("joined_at") else None,
-        until is not None and moment(until) > datetime.now(UTC),
+        until if until is not None and until > datetime.now(UTC) else None,
     )

@@ -25,7 +25,9 @@ log = structlog.get_logger(__name__)
 
 BATCH: Final = 20
 
-SENT: Final = frozenset({"send_part", "send_message", "reply_to_message", "ask", "late_answer"})
+SENT: Final = frozenset(
+    {"send_part", "send_message", "reply_to_message", "ask", "late_answer", "mod_notice", "mod_log"}
+)
 """Effects that are messages of our own."""
 
 
@@ -67,7 +69,8 @@ _NOT_APPLIED: Final = _Finding("refused", None, "not_applied")
 _NO_MESSAGE: Final = _Finding("refused", None, f"discord_{UNKNOWN_MESSAGE}")
 
 # Receipts without an outcome whose turn is over, those first that were not asked about yet or longest ago. Notices to
-# guilds are not among them, nor what a card that is not finished has in hand: who does those finds out by himself.
+# guilds are not among them, nor what a card that is not finished has in hand, nor what moderation did: who does those
+# finds out by himself.
 OPEN_RECEIPTS_SQL: Final = """
 SELECT r.receipt_id, r.space_id, r.place_id, r.trigger_id, r.turn_id, r.action, r.args::text AS stored_args,
        coalesce(p.content, k.question) AS content, p.part
@@ -77,6 +80,7 @@ LEFT JOIN action_cards k ON k.nonce = r.nonce
 LEFT JOIN action_cards c ON c.card_id = r.card_id
 WHERE r.state IN ('intended', 'unknown')
   AND r.action <> 'guild_notice'
+  AND (NOT starts_with(r.action, 'mod_') OR r.action IN ('mod_notice', 'mod_log'))
   AND coalesce(r.failure, '') NOT LIKE 'unreadable:%'
   AND coalesce(r.settled_at, r.intended_at) <= now() - make_interval(secs => $1)
   AND (t.turn_id IS NULL OR t.state IN ('answered', 'failed_told', 'cancelled', 'expired'))

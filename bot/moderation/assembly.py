@@ -12,6 +12,7 @@ from bot.moderation.execution import Execution
 from bot.moderation.messages import CaseMessages
 from bot.moderation.office import Office
 from bot.moderation.route import ModerationRoute
+from bot.moderation.settlement import Settlement
 from bot.moderation.situation import Situations
 from bot.moderation.timers import Timers
 from bot.rest import Reads
@@ -26,6 +27,7 @@ class Moderation:
 
     office: Office
     timers: Timers
+    settlement: Settlement
     route: ModerationRoute
 
 
@@ -51,6 +53,7 @@ def assemble_moderation(
     me: Identity,
     *,
     poll_s: float,
+    reconcile_s: float,
 ) -> Moderation:
     """Make and wire the parts, and offer their commands."""
     situations = Situations(reads, me.user_id)
@@ -58,5 +61,6 @@ def assemble_moderation(
     execution = Execution(pool, writes, reads, situations, messages)
     office = Office(pool, reads, situations, execution, asking)
     Desk(pool, office, situations).open(interactions)
-    timers = Timers(pool, execution, me.user_id, poll_s=poll_s)
-    return Moderation(office, timers, ModerationRoute(pool, reads, office, me))
+    timers = Timers(pool, execution, situations, me.user_id, poll_s=poll_s)
+    settlement = Settlement(pool, reads, situations, messages, me.user_id, every_s=reconcile_s)
+    return Moderation(office, timers, settlement, ModerationRoute(pool, reads, office, me))

@@ -1,6 +1,6 @@
 """Cases: what was done to whom, by whom, why and on which evidence, numbered in each guild.
 
-    acting -> done | refused | unknown        done -> undone
+    acting -> done | refused | unknown        unknown -> done | refused        done -> undone
 
 A case is begun when its card is pressed, before the facts are looked at again, so that of two moderators who do the
 same at once one is turned away. It gets its number when it is about to be done. All times are the database's.
@@ -165,15 +165,16 @@ async def begin_case(conn: Db, case: Case, *, requester: str, subject: str, befo
     return number
 
 
-# What came of it, once; where it holds for a time, its end is noted. What it does away with (an older timeout, the ban
-# that it lifts) no longer ends by itself.
+# What came of it, once, or as it was found out later; where it holds for a time, its end is noted. What it does away
+# with (an older timeout, the ban that it lifts) no longer ends by itself, and counts as undone.
 SETTLE_CASE_SQL: Final = """
 WITH settled AS (
     UPDATE mod_cases SET state = $2, code = $3, told = $4, told_member = coalesce($5, told_member),
         before = CASE WHEN $6::text IS NULL THEN before ELSE coalesce(before, '{}') || $6::text::jsonb END,
-        ends_at = CASE WHEN $2 = 'done' AND $7::float8 IS NOT NULL THEN now() + make_interval(secs => $7) END,
+        ends_at = CASE WHEN $2 = 'done' AND $7::float8 IS NOT NULL
+                       THEN CASE WHEN state = 'unknown' THEN made_at ELSE now() END + make_interval(secs => $7) END,
         settled_at = now()
-    WHERE case_id = $1 AND state = 'acting'
+    WHERE case_id = $1 AND state IN ('acting', 'unknown')
     RETURNING case_id, space_id, object_id, asked ->> 'role_id' AS role_id, undoes, ends_at, state
 ), timed AS (
     INSERT INTO mod_timers (case_id, space_id, due_at)
@@ -181,7 +182,10 @@ WITH settled AS (
     ON CONFLICT (case_id) DO NOTHING
 ), undone AS (
     UPDATE mod_cases u SET state = 'undone', undone_by = s.case_id
-    FROM settled s WHERE u.case_id = s.undoes AND s.state = 'done' AND u.state = 'done'
+    FROM settled s WHERE s.state = 'done' AND u.state = 'done' AND u.case_id <> s.case_id
+      AND (u.case_id = s.undoes
+           OR u.space_id = s.space_id AND u.object_id = s.object_id AND u.deed = ANY($9::text[])
+              AND u.asked ->> 'role_id' IS NOT DISTINCT FROM s.role_id AND (u.ends_at IS NULL OR u.ends_at > now()))
     RETURNING u.case_id
 ), replaced AS (
     UPDATE mod_timers t SET closed_at = now(), outcome = 'replaced'
@@ -209,15 +213,30 @@ async def settle_case(conn: Db, case: Case, end: End) -> bool:
     """Record what came of it; False where it was settled before."""
     made = None if end.made is None else orjson.dumps(dict(end.made)).decode()
     held = None if end.holds_s is None else float(end.holds_s)
-    settled = await conn.fetchval(
-        SETTLE_CASE_SQL, case.case_id, end.state, end.code, end.told, end.told_member, made, held, _kin(case.order.deed)
-    )
-    return settled is not None
+    deed = case.order.deed
+    lifted = [each.name for each in DEEDS.values() if each.undo == deed and each.span is not None]
+    args = (case.case_id, end.state, end.code, end.told, end.told_member, made, held, _kin(deed), lifted)
+    return await conn.fetchval(SETTLE_CASE_SQL, *args) is not None
 
 
 def _kin(deed: DeedName) -> list[str]:
     """The deeds whose end by itself is done away with by this one: itself, and what it undoes."""
     return [deed, *(each.name for each in DEEDS.values() if each.undo == deed)]
+
+
+# Somebody undid by hand what it did: it does not end by itself any more.
+LAPSE_CASE_SQL: Final = """
+WITH lapsed AS (
+    UPDATE mod_cases SET state = 'undone', code = 'by_hand' WHERE case_id = $1 AND state = 'done' RETURNING case_id
+)
+UPDATE mod_timers t SET closed_at = now(), outcome = 'by_hand' FROM lapsed l
+WHERE t.case_id = l.case_id AND t.closed_at IS NULL
+"""
+
+
+async def lapse(conn: Db, case: Case) -> None:
+    """Note that it was undone by hand."""
+    await conn.execute(LAPSE_CASE_SQL, case.case_id)
 
 
 # A case by its number.
@@ -260,6 +279,20 @@ async def history(
     """Cases about a member with numbers under `below`."""
     rows = await conn.fetch(HISTORY_SQL, space_id, user_id, below, most)
     return tuple(Case(**dict(row)) for row in rows)
+
+
+# The newest cases whose number begins so, or whose deed or member's name has these words.
+SUGGEST_SQL: Final = f"""
+SELECT {_COLUMNS} FROM mod_cases c LEFT JOIN mod_cases u ON u.case_id = c.undone_by
+WHERE c.space_id = $1 AND c.case_no IS NOT NULL
+  AND (starts_with(c.case_no::text, $2) OR strpos(lower(c.deed || ' ' || c.subject_name), lower($2)) > 0)
+ORDER BY c.case_no DESC LIMIT $3
+"""
+
+
+async def like(conn: Db, space_id: SpaceId, typed: str, *, most: int) -> tuple[Case, ...]:
+    """Cases that somebody may mean who has typed this so far."""
+    return tuple(Case(**dict(row)) for row in await conn.fetch(SUGGEST_SQL, space_id, typed.strip(), most))
 
 
 # How many cases of each kind a member has that still stand.

@@ -1,5 +1,6 @@
 """The desk: answers moderation's commands and menus. What is private is said to the moderator alone."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
@@ -7,12 +8,14 @@ import structlog
 from bot.bodies import button, row
 from bot.errors import ReadFault
 from bot.interactions.dispatch import CommandHandler, Interactions
-from bot.interactions.payloads import Command, Press
+from bot.interactions.payloads import Command, Press, Typing
 from bot.interactions.replies import Reply
 from bot.moderation import cases, wording
+from bot.moderation.cases import Case
 from bot.moderation.deeds import DEEDS
 from bot.moderation.office import Office, Petition
 from bot.moderation.orders import Order
+from bot.moderation.outcomes import lapsed
 from bot.moderation.rules import label
 from bot.moderation.situation import Situations
 from bot.moderation.slash import (
@@ -55,9 +58,9 @@ class Desk:
             interactions.on_command(menu.declared, self._menu_asker(menu))
         interactions.on_command(HISTORY, self._history)
         interactions.on_command(HISTORY_MENU, self._history)
-        interactions.on_command(CASE, self._case)
-        interactions.on_command(NEW_REASON, self._reason)
-        interactions.on_command(UNDO, self._undo)
+        interactions.on_command(CASE, self._case, suggester=self._suggest)
+        interactions.on_command(NEW_REASON, self._reason, suggester=self._suggest)
+        interactions.on_command(UNDO, self._undo, suggester=self._suggest)
         interactions.on_press(OLDER, self._older)
 
     def _asker(self, ask: Ask) -> CommandHandler:
@@ -96,7 +99,31 @@ class Desk:
             return
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             case = await cases.by_number(conn, command.scope.space_id, number)
+        if case is not None:
+            case = await self._as_it_is(case, command.user_id)
         await reply.say(f"There is no case {number} here." if case is None else wording.case_entry(case))
+
+    async def _as_it_is(self, case: Case, user_id: UserId) -> Case:
+        """The case, with what somebody undid by hand since; as it is on record where Discord cannot say."""
+        try:
+            at = await self._situations.look(case.order, user_id, case.scope)
+        except ReadFault as fault:
+            log.info("moderation.facts_unavailable", case_id=case.case_id, cause=str(fault))
+            return case
+        if not lapsed(case, at):
+            return case
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            await cases.lapse(conn, case)
+            return await cases.by_id(conn, case.space_id, case.case_id) or case
+
+    async def _suggest(self, typing: Typing) -> Sequence[tuple[str, int]]:
+        """Cases whose number begins so, or that are about somebody of that name; for who may look at cases."""
+        at = await self._situations.look(Order("retract"), typing.user_id, typing.scope)
+        if not at.is_guild or not at.theirs.moderate_members:
+            return ()
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            found = await cases.like(conn, typing.scope.space_id, typing.text, most=25)
+        return [(wording.case_name(case), case.case_no or 0) for case in found]
 
     async def _reason(self, command: Command, reply: Reply) -> None:
         number, reason = command.need(NUMBER), command.need(WHY)

@@ -57,8 +57,9 @@ class CaseMessages:
         outcome = await self._send(case, NOTICE, {"user_id": str(case.object_id)}, outgoing, scope, lease_no)
         return outcome is None or outcome.state == "applied"
 
-    async def enter(self, case: Case, *, lease_no: int) -> None:
-        """List the case in the guild's mod-log, where it has one. Raises TurnLost."""
+    async def enter(self, case: Case, *, lease_no: int, found_out: bool = False) -> None:
+        """List the case in the guild's mod-log, where it has one; once more where it was `found_out` later. Raises
+        TurnLost."""
         place_id = await self._places.mod_log(case.space_id)
         if place_id is None or case.case_no is None:
             return
@@ -75,7 +76,10 @@ class CaseMessages:
         entry = wording.log_entry(case, case.case_no, name=case.subject_name, requester=case.requester_name, told=told)
         outgoing = Outgoing(place_id, entry, case.trigger_id)
         scope = Scope(case.space_id, place_id)
-        await self._send(case, LOG, {"case_id": case.case_id}, outgoing, scope, lease_no)
+        args: dict[str, object] = {"case_id": case.case_id}
+        if found_out:
+            args["found_out"] = True
+        await self._send(case, LOG, args, outgoing, scope, lease_no)
 
     async def _send(
         self,
@@ -93,6 +97,7 @@ class CaseMessages:
             trigger_id=case.trigger_id,
             action=action,
             args={**args, "deed": case.deed},
+            kept={**args, "deed": case.deed, "content": outgoing.content},
             nonce=nonce_of(case.space_id, case.trigger_id, action, digest_of({**args, "deed": case.deed})),
             requester_id=case.requester_id,
             lease_no=lease_no,

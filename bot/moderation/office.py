@@ -105,7 +105,8 @@ class Office:
         if case is None:
             return Answer(f"There is no case {number} here; nothing was done.")
         if case.state == "undone":
-            return Answer(f"Case {number} was undone already (case {case.undone_by_no}); nothing was done.")
+            how = "by hand" if case.undone_by_no is None else f"already (case {case.undone_by_no})"
+            return Answer(f"Case {number} was undone {how}; nothing was done.")
         if case.state != "done":
             return Answer(f"Case {number} was not done, so there is nothing to undo.")
         order = undoing(case.order, case.object_id, case.before, case.case_id)

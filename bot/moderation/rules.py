@@ -8,6 +8,7 @@ The rules, in order, and the first that stands against it is said:
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 import discord
@@ -25,6 +26,9 @@ _LOCKABLE: Final = frozenset({0, 5, 10, 11, 12, 15, 16})
 _PURGEABLE: Final = frozenset({0, 2, 5, 10, 11, 12, 13})
 
 
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
     """It may not be. `code` is stable; `message` is one plain sentence for the requester."""
@@ -38,7 +42,7 @@ class Situation:
     """Everything that the decision rests on, as Discord has it now.
 
     `theirs` and `mine` are what requester and bot may do where it is to be done: in the place, else in the guild.
-    `channels`: how many the guild has.
+    `banned`: who of those that it meets is banned, and why by Discord's record.
     """
 
     own_id: int
@@ -51,8 +55,9 @@ class Situation:
     role: RoleFacts | None = None
     members: Mapping[int, MemberFacts] = field(default_factory=dict[int, MemberFacts])
     users: Mapping[int, UserFacts] = field(default_factory=dict[int, UserFacts])
-    banned: frozenset[int] = frozenset()
+    banned: Mapping[int, str] = field(default_factory=dict[int, str])
     guild_name: str = ""
+    looked_at: datetime = _NEVER
 
     def name_of(self, user_id: int) -> str:
         """How they are called, for the record."""

@@ -1,6 +1,7 @@
 """Gathering what a decision on an order rests on, fresh, at the moment of the decision (I5)."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Final
 
 import discord
@@ -49,7 +50,10 @@ class Situations:
         members = {each: member for each, member in found.items() if member is not None}
         users = {each: user for each in order.users if each not in members and (user := await facts.user(UserId(each)))}
         looks_at_bans = deed.name in ("ban", "unban") and mine.ban_members
-        banned = {each for each in order.users if looks_at_bans and await facts.is_banned(UserId(each))}
+        banned = dict[int, str]()
+        for each in order.users if looks_at_bans else ():
+            if (why := await facts.ban_of(UserId(each))) is not None:
+                banned[each] = why
         return Situation(
             self._own_id,
             True,
@@ -61,8 +65,9 @@ class Situations:
             await facts.role(order.role_id) if order.role_id is not None else None,
             members,
             users,
-            frozenset(banned),
+            banned,
             await facts.guild_name(),
+            datetime.now(UTC),
         )
 
 

@@ -45,7 +45,7 @@ NEW_NAME: Final = text("name", "Another name.", most=100)
 TOPIC: Final = text("topic", "What it is about.", least=0, most=1024)
 NEW_SLOWMODE: Final = text("interval", "Between two messages of one member: 5s, 1m; 0 is off.", most=40)
 KIND: Final = text("kind", "What kind of channel.", choices=("text", "voice", "category", "announcement", "forum"))
-NUMBER: Final = whole("number", "The number of the case.", required=True, least=1, most=2**31 - 1)
+NUMBER: Final = whole("number", "The number of the case.", required=True, least=1, most=2**31 - 1, suggested=True)
 
 _KINDS: Final[Mapping[str, int]] = {"text": 0, "voice": 2, "category": 4, "announcement": 5, "forum": 15}
 _IDS: Final = re.compile(r"\b\d{15,20}\b")

@@ -10,11 +10,13 @@ from typing import Final
 import structlog
 
 from bot.crash import crash_point
-from bot.errors import TurnLost
+from bot.errors import ReadFault, TurnLost
 from bot.moderation import cases
 from bot.moderation.cases import Case, Opening
 from bot.moderation.execution import Execution
+from bot.moderation.outcomes import lapsed
 from bot.moderation.requests import undoing
+from bot.moderation.situation import Situations
 from memory.database import BORROW_S, Pool
 from memory.ids import SpaceId, UserId
 
@@ -66,9 +68,10 @@ WHERE case_id = $1 AND lease_no = $2 AND closed_at IS NULL
 class Timers:
     """Undoes what is due, looking every `poll_s` seconds. `own_id`: the bot's user, in whose name it is done."""
 
-    def __init__(self, pool: Pool, execution: Execution, own_id: int, *, poll_s: float) -> None:
+    def __init__(self, pool: Pool, execution: Execution, situations: Situations, own_id: int, *, poll_s: float) -> None:
         self._pool = pool
         self._execution = execution
+        self._situations = situations
         self._own_id = own_id
         self._poll_s = poll_s
 
@@ -90,19 +93,37 @@ class Timers:
             await self._close(timer, "nothing")
             return
         crash_point("after_timer")
+        patient = timer.attempts < MOST_ATTEMPTS
         try:
-            patient = timer.attempts < MOST_ATTEMPTS
+            if case is not None and await self._lapsed(case):
+                log.info("moderation.timer_lapsed", case_id=timer.case_id)
+                return
             done = await self._execution.carry_out(opening, lease_no=timer.lease_no, patient=patient)
         except TurnLost:
             return
+        except ReadFault as fault:
+            await self._pause(timer, str(fault))
+            return
         if patient and (done.passing or done.code == "busy"):
-            pause_s = min(5.0 * 2 ** min(timer.attempts, 10), LONGEST_PAUSE_S)
-            log.warning("moderation.timer_waits", case_id=timer.case_id, code=done.code, retry_in_s=pause_s)
-            async with self._pool.acquire(timeout=BORROW_S) as conn:
-                await conn.execute(PAUSE_TIMER_SQL, timer.case_id, timer.lease_no, pause_s)
+            await self._pause(timer, done.code)
             return
         log.info("moderation.timer_ended", case_id=timer.case_id, code=done.code)
         await self._close(timer, done.code)
+
+    async def _lapsed(self, case: Case) -> bool:
+        """Whether somebody undid it by hand since: who did it anew has not asked us to end it. Raises ReadFault."""
+        at = await self._situations.look(case.order, UserId(self._own_id), case.scope)
+        if not lapsed(case, at):
+            return False
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            await cases.lapse(conn, case)
+        return True
+
+    async def _pause(self, timer: Timer, why: str) -> None:
+        pause_s = min(5.0 * 2 ** min(timer.attempts, 10), LONGEST_PAUSE_S)
+        log.warning("moderation.timer_waits", case_id=timer.case_id, code=why, retry_in_s=pause_s)
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            await conn.execute(PAUSE_TIMER_SQL, timer.case_id, timer.lease_no, pause_s)
 
     def _opening(self, case: Case) -> Opening | None:
         if case.state != "done":

@@ -16,7 +16,11 @@ from bot.moderation.rules import Refused, Situation
 from bot.payloads import clean
 
 AUDIT_MOST: Final = 512
+UNKNOWABLE: Final = "unknowable"
+"""The code of a case of which Discord's facts do not tell whether it was done."""
+
 CARD_MOST: Final = 1900
+SUGGESTED_MOST: Final = 100
 SHOWN_OBJECTS: Final = 12
 
 _KINDS: Final[Mapping[int, str]] = {0: "text", 2: "voice", 4: "category", 5: "announcement", 13: "stage", 15: "forum"}
@@ -150,6 +154,11 @@ def audit_reason(requester: str, requester_id: int, case_no: int, reason: str | 
     return " ".join(clean(said).split())[:AUDIT_MOST]
 
 
+def is_of_case(reason: str, case_no: int) -> bool:
+    """Whether a reason of Discord's record is the one that `audit_reason` gave for that case."""
+    return f"), case {case_no}: " in reason
+
+
 def notice(order: Order, guild_name: str) -> str:
     """What the member is told by direct message."""
     deed = order.declared
@@ -202,6 +211,14 @@ def case_entry(case: Case) -> str:
     return "\n".join(lines)[:CARD_MOST]
 
 
+def case_name(case: Case) -> str:
+    """A case as a suggestion: plain text, within Discord's 100 characters."""
+    about_whom = f" · {case.subject_name}" if case.subject_name else ""
+    why = f": {case.reason}" if case.reason else ""
+    said = " ".join(clean(f"{case.case_no} · {DEEDS[_name(case)].title}{about_whom}{why}").split())
+    return said if len(said) <= SUGGESTED_MOST else said[: SUGGESTED_MOST - 1] + "…"
+
+
 def case_line(case: Case) -> str:
     """A case on one line, for a list."""
     why = f": {quoted(case.reason, 80)}" if case.reason else ""
@@ -219,9 +236,10 @@ def _standing(case: Case) -> str:
         case "done":
             return "done" + (f", until <t:{int(case.ends_at.timestamp())}:f>" if case.ends_at is not None else "")
         case "undone":
-            return f"undone (case {case.undone_by_no})"
+            return "undone by hand" if case.undone_by_no is None else f"undone (case {case.undone_by_no})"
         case "unknown":
-            return "not certain: Discord gave no answer"
+            told = "and it cannot be found out any more" if case.code == UNKNOWABLE else "I go on looking"
+            return f"not certain: Discord gave no answer, {told}"
         case "acting":
             return "being done"
         case "refused":
