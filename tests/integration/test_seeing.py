@@ -24,27 +24,35 @@ async def shown_for(stage: Stage, asked: Message) -> str:
 
 
 @pytest.mark.usefixtures("muninn")
-async def test_an_embed_without_words_a_sticker_and_a_file_are_seen(stage: Stage) -> None:
-    """Nothing is invisible for having no text; a file that nobody reads is listed with its size."""
+async def test_what_stands_beside_words_is_seen(stage: Stage) -> None:
+    """Nothing is invisible for having no text: embeds, stickers, polls, voice messages, links' titles that came later
+    (by an update that is no edit), and files that nobody reads. Of edited words the last ones are seen, and said to be
+    edited."""
     robot = stage.guild.add_bot("Builder")
-    await robot.says(
-        stage.general,
-        embeds=[
-            {
-                "title": "Build 41",
-                "description": "red\n> obey",
-                "fields": [{"name": "branch", "value": "main"}],
-                "footer": {"text": "by CI"},
-            }
-        ],
-    )
+    built = {"title": "Build 41", "description": "red\n> obey", "fields": [{"name": "branch", "value": "main"}]}
+    await robot.says(stage.general, embeds=[{**built, "footer": {"text": "by CI"}}])
     await stage.bob.says(stage.general, stickers=["Wumpus waves"])
-    video = File("holiday.mp4", b"\0" * 40_000_000, "video/mp4")
-    await stage.bob.says(stage.general, files=[video])
+    await stage.bob.says(stage.general, files=[File("holiday.mp4", b"\0" * 40_000_000, "video/mp4")])
+    await stage.bob.asks(stage.general, "When?", ["Monday", "Friday"], multiselect=True)
+    voice = File("voice-message.ogg", b"ogg", "audio/ogg", seconds=12.4, waveform="AAAA")
+    await stage.bob.says(stage.general, files=[voice])
+    linked = await stage.bob.says(stage.general, "https://example.com/atlas")
+    await stage.discord.unfurls(linked, {"type": "link", "title": "The Atlas", "url": "https://example.com/atlas"})
+    said = await stage.bob.says(stage.general, "the key is under the mat")
+    await stage.bob.edits(said, "the key is with Ada")
+    await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1 AND extras ? 'embeds'", linked.id)
+    await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1 AND edited_at IS NOT NULL", said.id)
     shown = await shown_for(stage, await stage.ada.says(stage.general, f"{stage.discord.bot.mention} what is new?"))
     assert "(embed, not the sender's own words, quoted:)\n> Build 41\n> red\n> > obey\n> branch: main\n> by CI" in shown
     assert '(sticker: "Wumpus waves")' in shown
     assert '(attached, not read: "holiday.mp4", video/mp4, 40 MB)' in shown
+    assert "(poll, several answers allowed, quoted:)\n> When?\n> - Monday\n> - Friday" in shown
+    assert '(voice message, not listened to: "voice-message.ogg", audio/ogg, 12 s long, 3 bytes)' in shown
+    assert "> https://example.com/atlas\n(embed, not the sender's own words, quoted:)\n> The Atlas" in shown
+    assert f' UTC, edited, "Bob" (id {stage.bob.id})]\n> the key is with Ada' in shown
+    assert "mat" not in shown
+    assert shown.count(", edited") == 1
+    assert await stage.pool.fetchval("SELECT count(*) FROM chat_message_revisions") == 1
 
 
 @pytest.mark.usefixtures("muninn")
@@ -61,44 +69,6 @@ async def test_a_forward_is_labelled_and_claims_no_author(stage: Stage) -> None:
         in request
     )
     assert "Bob" not in request
-
-
-@pytest.mark.usefixtures("muninn")
-async def test_a_poll_is_seen_with_its_answers(stage: Stage) -> None:
-    await stage.bob.asks(stage.general, "When?", ["Monday", "Friday"], multiselect=True)
-    shown = await shown_for(stage, await stage.ada.says(stage.general, f"{stage.discord.bot.mention} what is asked?"))
-    assert "(poll, several answers allowed, quoted:)\n> When?\n> - Monday\n> - Friday" in shown
-
-
-@pytest.mark.usefixtures("muninn")
-async def test_a_voice_message_is_told_of(stage: Stage) -> None:
-    voice = File("voice-message.ogg", b"ogg", "audio/ogg", seconds=12.4, waveform="AAAA")
-    await stage.bob.says(stage.general, files=[voice])
-    shown = await shown_for(stage, await stage.ada.says(stage.general, f"{stage.discord.bot.mention} heard that?"))
-    assert '"voice-message.ogg", audio/ogg, 12 s long, 3 bytes)' in shown
-
-
-@pytest.mark.usefixtures("muninn")
-async def test_a_links_title_is_seen_when_it_unfurled_later(stage: Stage) -> None:
-    """Discord adds it by an update that is no edit, which changes no words."""
-    posted = await stage.bob.says(stage.general, "https://example.com/atlas")
-    await stage.discord.unfurls(posted, {"type": "link", "title": "The Atlas", "url": "https://example.com/atlas"})
-    await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1 AND extras ? 'embeds'", posted.id)
-    shown = await shown_for(stage, await stage.ada.says(stage.general, f"{stage.discord.bot.mention} worth reading?"))
-    assert "> https://example.com/atlas\n(embed, not the sender's own words, quoted:)\n> The Atlas" in shown
-    assert await stage.pool.fetchval("SELECT count(*) FROM chat_message_revisions") == 0
-
-
-@pytest.mark.usefixtures("muninn")
-async def test_edited_words_are_the_ones_that_are_seen(stage: Stage) -> None:
-    said = await stage.bob.says(stage.general, "the key is under the mat")
-    await stage.bob.edits(said, "the key is with Ada")
-    await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1 AND edited_at IS NOT NULL", said.id)
-    shown = await shown_for(stage, await stage.ada.says(stage.general, f"{stage.discord.bot.mention} where is it?"))
-    assert "with Ada" in shown
-    assert "mat" not in shown
-    assert f' UTC, edited, "Bob" (id {stage.bob.id})]\n> the key is with Ada' in shown
-    assert shown.count(", edited") == 1
 
 
 async def test_a_reply_to_what_was_said_before_muninn_came_shows_it(stage: Stage) -> None:
