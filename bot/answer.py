@@ -202,7 +202,7 @@ class Answerer:
             return
         settings = await self._settings.of(turn.space_id, turn.place_id)
         names = scene.names
-        progress = Progress(self._drafts, turn, self._budgets.progress_s, settings.streaming, names)
+        progress = Progress(self._drafts, turn, self._budgets.progress_s, settings.streaming, names, settings.language)
         async with self._shown(turn, progress, settings.ack_reaction):
             outcome, run_id = await self._think(turn, scene, progress)
             told, composed = await self._compose(turn, outcome, run_id, names)

@@ -14,39 +14,43 @@ from memory.scope import Scope, fetch_scoped
 # What a member is told when there is no answer, by the run's end reason: what happened, what is safe, what to do.
 FAILURES: Final[Mapping[str, str]] = {
     "model_unavailable": (
-        "I cannot reach my language model right now, so I have no answer. Your message is kept; please ask again in a "
-        "minute."
+        "I cannot reach my language model right now, so I have no answer; your message is kept, so please ask again in "
+        "a minute."
     ),
     "model_refused": (
-        "My language model does not take this request, so I have no answer. Your message is kept; the person who runs "
-        "me finds the reason in my log."
+        "My language model does not take this request, so I have no answer; your message is kept, and the person who "
+        "runs me finds the reason in my log."
     ),
     "too_long": (
-        "What you ask needs more room than my language model has, so I have no answer. Your message is kept; please "
+        "What you ask needs more room than my language model has, so I have no answer; your message is kept, so please "
         "ask for less at once."
     ),
-    "empty_answer": "My language model gave an empty answer, so I have none for you. Please ask again in other words.",
-    "content_filter": (
-        "My language model's provider filtered its answer, so I have none for you. Please ask in other words."
+    "empty_answer": (
+        "My language model gave an empty answer, so I have none for you; your message is kept, so please ask again in "
+        "other words."
     ),
-    "limit_time": "That took longer than I may take, so I stopped without an answer. Please ask for less at once.",
-    "limit_steps": "That took more steps than I may take, so I stopped without an answer. Please ask for less at once.",
-    "limit_calls": "That took more steps than I may take, so I stopped without an answer. Please ask for less at once.",
+    "content_filter": (
+        "My language model's provider filtered its answer, so I have none for you; your message is kept, so please ask "
+        "in other words."
+    ),
+    "limit_time": "That took longer than I may take, so I stopped without an answer; please ask for less at once.",
+    "limit_steps": "That took more steps than I may take, so I stopped without an answer; please ask for less at once.",
+    "limit_calls": "That took more steps than I may take, so I stopped without an answer; please ask for less at once.",
     "stopped": (
-        "The person who runs me has switched me off for now, so I have no answer. Your message is kept; please ask "
+        "The person who runs me has switched me off for now, so I have no answer; your message is kept, so please ask "
         "again later."
     ),
     "budget_member": (
-        "You have used up what I may spend on one member in a day, so I have no answer. Your message is kept; please "
-        "ask again after midnight UTC."
+        "You have used up what I may spend on one member in a day, so I have no answer; your message is kept, so "
+        "please ask again after midnight UTC."
     ),
     "budget_space": (
-        "What I may spend here in a day is used up, so I have no answer. Your message is kept; please ask again after "
-        "midnight UTC."
+        "What I may spend here in a day is used up, so I have no answer; your message is kept, so please ask again "
+        "after midnight UTC."
     ),
     "broken": (
-        "Something in me broke several times over this message, so I stopped trying. It is kept; the person who runs "
-        "me finds the reason in my log."
+        "Something in me broke several times over this message, so I stopped trying; it is kept, and the person who "
+        "runs me finds the reason in my log."
     ),
 }
 

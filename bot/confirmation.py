@@ -42,7 +42,5 @@ class ConfirmationRoute:
             own = await conn.fetchval(ANSWERED_CARD_SQL, turn.space_id, turn.trigger_id)
         if own is None:
             return None
-        said = (
-            "Please press a button of the card: words do not count there." if own else "That card is somebody else's."
-        )
-        return Told(f"{said} Nothing was done.", "confirmation_by_words")
+        said = "Please press a button of the card: words do not count there" if own else "That card is somebody else's"
+        return Told(f"{said}; nothing was done.", "confirmation_by_words")

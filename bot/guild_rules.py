@@ -122,7 +122,7 @@ class RulesDesk:
         """The form was sent."""
         _, _, place = submission.custom_id.partition(":")
         if not place.isdecimal():
-            raise CommandRefused("This form has expired, so nothing was changed. Please use the command again.")
+            raise CommandRefused("This form has expired, so nothing was changed; please use the command again.")
         place_id = PlaceId(int(place))
         await self._require(submission, place_id)
         version = await self._add(submission, place_id, submission.written("words"))

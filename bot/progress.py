@@ -17,6 +17,7 @@ from bot.drafts import Draft, Drafts
 from bot.payloads import clean
 from bot.speech.answers import called
 from bot.speech.parts import MOST_CHARACTERS, snapshot
+from bot.speech.status import status_line
 from bot.speech.tables import without_tables
 from bot.turns import Turn
 
@@ -42,23 +43,11 @@ LONGEST_S: Final = 3000.0
 
 _STATUS_CHARACTERS: Final = 120
 
-# What is said of the tools of a family, by how their names begin; the longest that fits counts.
-DOING: Final[Mapping[str, str]] = {
-    "web_": "searching the web",
-    "memory_": "looking through what I remember",
-    "memory_remember": "noting something",
-    "memory_forget": "forgetting something",
-    "recall_": "looking up what I did before",
-    "discord_": "doing something here",
-    "discord_get_": "looking around here",
-    "discord_list_": "looking around here",
-    "discord_read_": "reading messages",
-}
-
 
 @dataclass(slots=True)
 class Progress:
     """What one turn shows. `streams`: the answer is shown growing. `names`: what the people here are called.
+    `language`: the one that the guild wants, as a BCP 47 tag.
 
     Run `run` beside the work, then `finish` it: only after that may the draft be made the answer.
     """
@@ -68,6 +57,7 @@ class Progress:
     after_s: float
     streams: bool = False
     names: Mapping[int, str] = field(default_factory=dict[int, str])
+    language: str | None = None
     draft: Draft | None = None
     _began: float = field(default_factory=time.monotonic)
     _doing: list[str] = field(default_factory=list[str])
@@ -203,7 +193,7 @@ class Progress:
         if growing and not self._doing:
             return growing
         since = self._doing_since if self._doing else self._began
-        status = status_line(self._doing[-1] if self._doing else None, time.monotonic() - since)
+        status = status_line(self._doing[-1] if self._doing else None, time.monotonic() - since, self.language)
         return f"{growing}\n{status}" if growing else status
 
     def _growing(self) -> str:
@@ -212,10 +202,3 @@ class Progress:
         self._heard[:] = ["".join(self._heard)]
         said = called(clean(sayable(self._heard[0][: 4 * MOST_CHARACTERS])), self.names, self.turn.author_id)
         return snapshot(without_tables(said), MOST_CHARACTERS - _STATUS_CHARACTERS)
-
-
-def status_line(tool: str | None, seconds: float) -> str:
-    """One small line: what is done, and since when."""
-    since = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-    what = "" if tool is None else next((DOING[p] for p in sorted(DOING, key=len)[::-1] if tool.startswith(p)), "")
-    return f"-# Working on it{': ' + what if what else ''} ({since})"

@@ -95,7 +95,7 @@ class SettingsCard:
         parts = press.custom_id.split(":")
         name, _, picked = (press.values[0] if press.values else "").partition("=")
         if len(parts) != 3 or not parts[2].isdecimal() or name not in get_args(Name):
-            raise CommandRefused("This card has expired, so nothing was changed. Please use the command again.")
+            raise CommandRefused("This card has expired, so nothing was changed; please use the command again.")
         place_id = PlaceId(int(parts[2]))
         value: Value | None = {"on": True, "off": False, "inherit": None}.get(picked, picked)
         if name == "listening":
@@ -159,7 +159,7 @@ class SettingsCard:
             async with self.pool.acquire(timeout=BORROW_S) as conn:
                 made = await change(conn, interaction.scope.space_id, place_id, name, value, by=interaction.user_id)
         except ValueError as error:
-            raise CommandRefused(f"{error} Nothing was changed.") from error
+            raise CommandRefused(f"{str(error).rstrip('.')}; nothing was changed.") from error
         self.settings.forget(interaction.scope.space_id)
         if made is not None:
             log.info("guild_settings.changed", guild_id=interaction.scope.space_id, place_id=place_id, name=name)

@@ -44,7 +44,7 @@ PROXY_PAUSE_S: Final = 0.4
 PAIR_S: Final = 600.0
 
 _UNREAD: Final = (
-    "You chose that my language model does not read what you write, so I have no answer for you. `/privacy` changes it."
+    "You chose that my language model does not read what you write, so I have no answer; `/privacy` changes it."
 )
 
 
@@ -204,6 +204,6 @@ def _over(item: Item, why: str) -> Fate:
 
 def _slow_down(window_s: float) -> str:
     return (
-        "That is more than I may answer at once. Everything you wrote is kept; "
+        "That is more than I may answer at once; everything you wrote is kept, so "
         f"please ask again in {round(window_s)} seconds."
     )

@@ -31,13 +31,13 @@ SUGGEST_WITHIN_S: Final = 2.0
 
 MOST_SUGGESTIONS: Final = 25
 
-EXPIRED_BUTTON: Final = "This button has expired, so nothing was done. Please use the command again."
-_NO_FORM: Final = "This form has expired, so nothing was done. Please use the command again."
-_NO_COMMAND: Final = "I do not know this command any more. It will disappear from Discord's list soon."
-_PASSING: Final = "I cannot reach what I remember right now, so I did nothing. Please try again in a minute."
-_UNSEEN: Final = "Discord cannot tell me right now what you may do, so I did nothing. Please try again in a minute."
-_TOO_LONG: Final = "This took too long, so I stopped. Part of it may be done: please look before you do it again."
-_BROKEN: Final = "Something in me broke over this. The person who runs me finds the reason in my log."
+EXPIRED_BUTTON: Final = "This button has expired, so nothing was done; please use the command again."
+_NO_FORM: Final = "This form has expired, so nothing was done; please use the command again."
+_NO_COMMAND: Final = "I do not know this command any more; it will disappear from Discord's list soon."
+_PASSING: Final = "I cannot reach what I remember right now, so I did nothing; please try again in a minute."
+_UNSEEN: Final = "Discord cannot tell me right now what you may do, so I did nothing; please try again in a minute."
+_BROKEN: Final = "Something in me broke over this; the person who runs me finds the reason in my log."
+_TOO_LONG: Final = "This took too long, so I stopped; part of it may be done, so please look before you do it again."
 
 
 PressHandler: TypeAlias = Callable[[Press, Reply], Awaitable[None]]

@@ -47,7 +47,7 @@ EDIT_FORM: Final = "memedit"
 
 _SHOWN_CHARS: Final = 300
 _CHANGED: Final = "This memory changed since, so nothing was undone; /memory history shows how."
-_MEANWHILE: Final = "This memory changed meanwhile, so your change was not made. Please look at it again."
+_MEANWHILE: Final = "This memory changed meanwhile, so your change was not made; please look at it again."
 _LATE: Final = "That took too long; please use the command again, or give it the new words at once."
 
 

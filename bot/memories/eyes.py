@@ -16,7 +16,7 @@ from memory.kinds import MemoryScope
 NAMES: Final[Mapping[MemoryScope, str]] = {"user": "yours", "channel": "this channel's", "guild": "this server's"}
 
 _NUMBER: Final = re.compile(r"#?([0-9]{1,18})")
-_NO_SUCH: Final = "I find no such memory that is yours, this channel's or this server's. Nothing was changed."
+_NO_SUCH: Final = "I find no such memory that is yours, this channel's or this server's, so nothing was changed."
 
 # Whether something may be kept of these people, here.
 MAY_KEEP_SQL: Final = """

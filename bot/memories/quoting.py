@@ -58,7 +58,7 @@ class Quoting:
         """Keep the message's words, as its author's."""
         number = submission.custom_id.partition(":")[2]
         if not (number.isascii() and number.isdecimal() and len(number) < 20):
-            raise CommandRefused("This form has expired, so nothing was stored. Please use the command again.")
+            raise CommandRefused("This form has expired, so nothing was stored; please use the command again.")
         message_id = MessageId(int(number))
         scope = scope_named(submission.written("whose"))
         if scope is None:

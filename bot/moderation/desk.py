@@ -173,7 +173,7 @@ class Desk:
         try:
             at = await self._situations.look(Order("retract"), user_id, scope)
         except ReadFault:
-            await reply.say("Discord cannot tell me right now what you may see. Please try again in a minute.")
+            await reply.say("Discord cannot tell me right now what you may see; please try again in a minute.")
             return False
         if not at.is_guild:
             await reply.say("This works only in a server.")

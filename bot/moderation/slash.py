@@ -103,7 +103,7 @@ def shaped(order: Order) -> Order:
             return replace(order, seconds=span.most_s, clamped=True)
         return replace(order, seconds=wanted)
     if order.deed == "channel_edit" and order.name is None and order.topic is None and seconds is None:
-        raise CommandRefused("Say what to change: its name, its topic or its slow mode. Nothing was done.")
+        raise CommandRefused("Say what to change: its name, its topic or its slow mode; nothing was done.")
     if seconds is not None and seconds > SLOWMODE_MOST_S:
         return replace(order, seconds=SLOWMODE_MOST_S, clamped=True)
     return order
@@ -112,7 +112,7 @@ def shaped(order: Order) -> Order:
 def _span(value: str) -> int:
     seconds = spans.read(value)
     if seconds is None:
-        raise CommandRefused("I do not read that as a time; write it like 10m, 2h or 7d. Nothing was done.")
+        raise CommandRefused("I do not read that as a time; write it like 10m, 2h or 7d; nothing was done.")
     return seconds
 
 

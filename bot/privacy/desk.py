@@ -41,7 +41,7 @@ STAYS: Final = (
     "it goes on. Copies in the operator's backups go when those expire."
 )
 _OTHERS: Final = "This is somebody else's. Use `/privacy` yourself."
-_EXPIRED: Final = "This button has expired, so nothing was done. Please use the command again."
+_EXPIRED: Final = "This button has expired, so nothing was done; please use the command again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Desk:
             content = await export(conn, command.user_id)
         attached = Attached("what-i-keep-of-you.json", content, "application/json")
         if not await reply.say("This is what I keep of you. Nobody else sees it.", attached=attached):
-            await reply.say("Discord did not take the file, so you have none. Please try again in a minute.")
+            await reply.say("Discord did not take the file, so you have none; please try again in a minute.")
 
     async def delete(self, command: Command, reply: Reply) -> None:
         """Ask once more."""

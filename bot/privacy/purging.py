@@ -28,7 +28,7 @@ _MAY_NOT: Final = "Only who administers this server may do this, so nothing was 
 _HERE_STILL: Final = (
     "They are a member of this server, so their data is theirs to delete, by `/privacy delete`; nothing was done."
 )
-_EXPIRED: Final = "This button has expired, so nothing was done. Please use the command again."
+_EXPIRED: Final = "This button has expired, so nothing was done; please use the command again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Purging:
         if len(parts) != 5 or not all(part.isdecimal() for part in parts[2:]):
             raise CommandRefused(_EXPIRED)
         if int(parts[3]) != press.user_id:
-            raise CommandRefused("This is somebody else's. Use the command yourself.")
+            raise CommandRefused("This is somebody else's; please use the command yourself.")
         if parts[1] == "no":
             await reply.update("Nothing was deleted.")
             return

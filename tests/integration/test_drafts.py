@@ -70,12 +70,13 @@ async def test_an_answer_grows_in_one_message_and_ends_exact(stage: Stage) -> No
 
 
 async def test_long_work_is_shown_and_becomes_the_answer(stage: Stage) -> None:
-    """After some seconds it says what is done, and for how long; nobody is pinged by it."""
+    """After some seconds it says what is done, and for how long, in the guild's language; nobody is pinged by it."""
+    await _set(stage, "language", '"de"')
     stage.model.script(call("memory_search", query="way"), slow("Done.", between=1.0, piece=3))
     async with stage.muninn(progress_s=0.3):
         question = await _asked(stage)
         draft = await _draft(stage)
-        assert draft.content.startswith("-# Working on it")
+        assert draft.content.startswith("-# Ich arbeite daran")
         assert draft.reply_to == question
         assert await stage.settled(1, within=20) == ["answered"]
     await _one_answer(stage, question, "Done.")

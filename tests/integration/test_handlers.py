@@ -14,9 +14,9 @@ from sandbox.discord.uses import Use
 from sandbox.model import call, say
 from tests.harness.stage import Stage
 
-BROKEN = "Something in me broke over this. The person who runs me finds the reason in my log."
-PASSING = "I cannot reach what I remember right now, so I did nothing. Please try again in a minute."
-TOO_LONG = "This took too long, so I stopped. Part of it may be done: please look before you do it again."
+BROKEN = "Something in me broke over this; the person who runs me finds the reason in my log."
+PASSING = "I cannot reach what I remember right now, so I did nothing; please try again in a minute."
+TOO_LONG = "This took too long, so I stopped; part of it may be done, so please look before you do it again."
 
 Handles = Callable[[Command | Press, Reply], Awaitable[None]]
 

@@ -32,7 +32,7 @@ async def test_plain_words_bring_a_card_and_no_model(scene: Court) -> None:
         assert scene.changes() == []
         told = await scene.bob.says(scene.general, f"{me} yes", reply_to=card)
         answer = await scene.stage.discord.wait_for_message(reply_to=told)
-        assert answer.content == "That card is somebody else's. Nothing was done."
+        assert answer.content == "That card is somebody else's; nothing was done."
         assert "(case 1)" in await scene.confirms(scene.mia, card)
         assert scene.bob.timed_out_until is not None
         assert await scene.stage.settled(2) == ["answered", "answered"]
