@@ -189,9 +189,7 @@ def _company(settings: Settings) -> Company:
 
 def _reserve(settings: Settings) -> Reserve:
     return Reserve(
-        hourly=settings.ambient_hourly,
         pause_s=settings.ambient_pause_s,
-        quiet=settings.hours("ambient_quiet_hours"),
         daily_tokens=settings.ambient_daily_tokens,
         lull_s=settings.ambient_lull_s,
     )

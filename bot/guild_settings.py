@@ -16,6 +16,7 @@ import orjson
 import structlog
 from asyncpg import Record
 
+from bot.quiet_hours import QuietHours
 from bot.settings import Settings
 from memory.database import BORROW_S, Borrowed, Connection, Db, Pool
 from memory.ids import PlaceId, SpaceId, UserId
@@ -25,7 +26,8 @@ log = structlog.get_logger(__name__)
 Listening: TypeAlias = Literal["mentions", "free", "off"]
 Name: TypeAlias = Literal[
     "listening", "ambient", "actions", "memory", "retention_days", "language", "model", "daily_tokens",
-    "member_daily_tokens", "mod_log_id", "admin_role_ids", "streaming", "ack_reaction", "images", "context_of_others",
+    "member_daily_tokens", "ambient_hourly", "quiet_hours", "mod_log_id", "admin_role_ids", "streaming",
+    "ack_reaction", "images", "context_of_others",
 ]  # fmt: skip
 Value: TypeAlias = bool | int | str | list[int]
 
@@ -43,6 +45,7 @@ KEPT_S: Final = 2.0
 MOST_KEPT: Final = 20_000
 MOST_ROLES: Final = 20
 MOST_DAYS: Final = 3_650
+MOST_HOURLY: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +54,15 @@ class GuildSettings:
 
     `listening`: whether it answers when it is addressed, everything, or nothing. `memory`: what is said here is read
     for memory, and what is remembered shows here. `retention_days`: 0 for no end. `language`: a BCP 47 tag, None for
-    that of who asks. Tokens are a day's (UTC), 0 for no budget. `context_of_others`: the model is shown what others
-    than the asker wrote.
+    that of who asks. Tokens are a day's (UTC), 0 for no budget. `ambient_hourly`: how often in an hour it may think of
+    speaking unasked in one place; `quiet_hours`: when it may not (bot.quiet_hours). `context_of_others`: the model is
+    shown what others than the asker wrote.
     """
 
     listening: Listening = "mentions"
     ambient: bool = False
+    ambient_hourly: int = 4
+    quiet_hours: str = ""
     actions: bool = True
     memory: bool = True
     retention_days: int = 365
@@ -86,6 +92,8 @@ class Ground:
         """The ground that the operator's settings lay."""
         return cls(
             GuildSettings(
+                ambient_hourly=settings.ambient_hourly,
+                quiet_hours=settings.ambient_quiet_hours,
                 actions=settings.actions,
                 retention_days=settings.retention_days,
                 model=settings.model,
@@ -111,6 +119,8 @@ class Ground:
         for limited in ("retention_days", "daily_tokens", "member_daily_tokens"):
             if limited in fitting:
                 fitting[limited] = _least(cast("int", fitting[limited]), getattr(base, limited))
+        if "ambient_hourly" in fitting:
+            fitting["ambient_hourly"] = min(cast("int", fitting["ambient_hourly"]), base.ambient_hourly)
         if "admin_role_ids" in fitting:
             fitting["admin_role_ids"] = frozenset(cast("list[int]", fitting["admin_role_ids"]))
         return replace(base, **cast("dict[str, Any]", fitting))
@@ -132,6 +142,10 @@ def fault_in(name: str, value: object) -> str | None:
             return None if _is_count(value, MOST_DAYS) else f"It is a number of days up to {MOST_DAYS}; 0 is no end."
         case "daily_tokens" | "member_daily_tokens":
             return None if _is_count(value, 10**12) else "It is a number of tokens; 0 is no budget."
+        case "ambient_hourly":
+            return None if _is_count(value, MOST_HOURLY) else f"It is a number up to {MOST_HOURLY}; 0 is never."
+        case "quiet_hours":
+            return _fault_in_hours(value)
         case "mod_log_id":
             return None if _is_count(value, 2**63 - 1) else "It is a channel."
         case "admin_role_ids":
@@ -142,6 +156,14 @@ def fault_in(name: str, value: object) -> str | None:
             return None if fits else "It is one word of at most 100 characters."
         case _:
             return "There is no such setting."
+
+
+def _fault_in_hours(value: object) -> str | None:
+    try:
+        QuietHours.of(value if isinstance(value, str) else "?")
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def _is_count(value: object, most: int) -> bool:

@@ -6,7 +6,6 @@ docs/reference/settings.md is written from the fields below by `python -m bot.se
 """
 
 import os
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -18,6 +17,7 @@ from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationE
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.errors import SettingsFault
+from bot.quiet_hours import QuietHours
 
 PREFIX = "MUNINN_"
 ENV_FILE = Path(".env")
@@ -58,8 +58,7 @@ def _ids(value: str) -> str:
 
 
 def _hours(value: str) -> str:
-    if value and re.fullmatch(r"(?:[01]?\d|2[0-3])-(?:[01]?\d|2[0-3])", value) is None:
-        raise ValueError("it should be two hours of the day, such as 22-7")
+    QuietHours.of(value)
     return value
 
 
@@ -290,7 +289,8 @@ class Settings(BaseSettings):
     )
     ambient_hourly: Count = Field(
         default=4,
-        description="Where a guild lets Muninn speak unasked: how often in an hour it considers it, in one place.",
+        description="Where a guild lets Muninn speak unasked: how often in an hour it considers it, in one place. "
+        "A guild may set less.",
     )
     ambient_pause_s: Annotated[float, Field(ge=0, le=86_400)] = Field(
         default=300, description="Seconds between two such considerations in one place."
@@ -300,7 +300,8 @@ class Settings(BaseSettings):
     )
     ambient_quiet_hours: Annotated[str, AfterValidator(_hours)] = Field(
         default="",
-        description="Hours of the day (UTC) in which Muninn says nothing unasked, such as `22-7` (until 6:59).",
+        description="Hours of the day in which Muninn says nothing unasked, such as `22-7` (until 6:59, UTC) or "
+        "`22-7 Europe/Berlin`. A guild may set its own.",
     )
     ambient_daily_tokens: Tokens = Field(
         default=100_000, description="Tokens that this may cost a guild in a day (UTC); 0: no budget of its own."
@@ -410,14 +411,6 @@ class Settings(BaseSettings):
     def offered_models(self) -> tuple[str, ...]:
         """The models that a guild may choose from, beside the one that all have."""
         return tuple(name for each in self.models.split(",") if (name := each.strip()))
-
-    def hours(self, name: Literal["ambient_quiet_hours"]) -> frozenset[int]:
-        """The hours of a setting that names a span of the day, over midnight too."""
-        first, _, last = str(getattr(self, name)).partition("-")
-        if not last:
-            return frozenset()
-        count = (int(last) - int(first)) % 24
-        return frozenset((int(first) + each) % 24 for each in range(count))
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:

@@ -10,6 +10,8 @@ from typing import Final
 import structlog
 
 from bot.arrivals.items import Decision, Fate, Ignored, Item, PutOff
+from bot.guild_settings import GuildSettings
+from bot.quiet_hours import QuietHours
 from memory.database import Db
 
 log = structlog.get_logger(__name__)
@@ -23,13 +25,10 @@ LEAST_CHARS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """How much an unasked Muninn holds back. `hourly`: thoughts (not all of them are said) an hour in one place;
-    `pause_s` between two of them; `quiet`: hours of the day (UTC) in which nothing is said; `daily_tokens` of a space,
-    0 for no budget."""
+    """How much an unasked Muninn holds back, whatever a place allows. `pause_s` between two thoughts in one place (not
+    all of them are said); `daily_tokens` of a space, 0 for no budget."""
 
-    hourly: int = 4
     pause_s: float = 300.0
-    quiet: frozenset[int] = frozenset()
     daily_tokens: int = 100_000
     lull_s: float = LULL_S
 
@@ -57,9 +56,11 @@ class Ambience:
     def __init__(self, reserve: Reserve) -> None:
         self._reserve = reserve
 
-    async def fate(self, conn: Db, item: Item) -> Fate:
-        """Put off until others had their chance, then a turn or nothing."""
-        if item.age_s > OLDEST_S or datetime.now(UTC).hour in self._reserve.quiet or item.chars < LEAST_CHARS:
+    async def fate(self, conn: Db, item: Item, settings: GuildSettings) -> Fate:
+        """Put off until others had their chance, then a turn or nothing. `settings`: what holds in its place."""
+        if item.age_s > OLDEST_S or item.chars < LEAST_CHARS or not settings.ambient_hourly:
+            return Ignored(item)
+        if QuietHours.of(settings.quiet_hours).hold(datetime.now(UTC)):
             return Ignored(item)
         if item.waited_s < self._reserve.lull_s:
             return PutOff(item, self._reserve.lull_s - item.waited_s)
@@ -68,7 +69,7 @@ class Ambience:
             return Ignored(item)
         spent = self._reserve.daily_tokens and row["spent"] >= self._reserve.daily_tokens
         soon = row["last_s"] is not None and row["last_s"] < self._reserve.pause_s
-        if spent or soon or row["in_hour"] >= self._reserve.hourly:
+        if spent or soon or row["in_hour"] >= settings.ambient_hourly:
             log.info("ambient.held_back", space_id=item.space_id, place_id=item.place_id, spent=bool(spent), soon=soon)
             return Ignored(item)
         return Decision(item, "ambient")

@@ -171,7 +171,7 @@ class Rules:
         if part or settings.listening == "free":
             return await self._asked(conn, Decision(item, "thread" if part else "room"))
         if settings.ambient:
-            return await self._ambience.fate(conn, item)
+            return await self._ambience.fate(conn, item, settings)
         return Ignored(item)
 
     async def _proxied(self, conn: Db, item: Item) -> Fate:

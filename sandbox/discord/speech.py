@@ -17,6 +17,7 @@ from .messages import (
     CHAT_COMMANDS,
     DEFAULT,
     HAS_SNAPSHOT,
+    IS_VOICE_MESSAGE,
     REPLY,
     Attachment,
     File,
@@ -108,6 +109,8 @@ class Speech(Floor):
             # People's clients send one with each message, and the gateway shows it; history does not.
             nonce=None if author.bot else str(self._world.ids.next()),
             allowed=PARSE_EVERYTHING if ping else replace(PARSE_EVERYTHING, replied_user=False),
+            # A client sends a voice message as one file with a shape and without words, and marks it so.
+            flags=IS_VOICE_MESSAGE if len(files) == 1 and not text and files[0].waveform is not None else 0,
         )
         if reply_to is not None:
             draft = replace(draft, kind=REPLY, reference=_reference(reply_to), referenced=reply_to)

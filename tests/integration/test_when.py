@@ -1,7 +1,8 @@
 """Who is answered, and when Muninn keeps quiet."""
 
+from datetime import UTC, datetime
+
 import orjson
-import pytest
 
 from sandbox.model import say
 from tests.harness.stage import Stage
@@ -200,27 +201,36 @@ async def test_two_bots_in_one_thread_come_to_an_end(stage: Stage) -> None:
     assert await answered(stage) == [heard[0], heard[1], again.id]
 
 
-@pytest.mark.parametrize("text", ['{"speak": false}', "NO_REPLY", '{"speak": true, "text": "   "}', "{"])
-async def test_an_unasked_silence_leaks_nothing(stage: Stage, text: str) -> None:
+async def test_an_unasked_silence_leaks_nothing(stage: Stage) -> None:
     """Whatever a model writes to say that it says nothing, nobody sees it; and nobody sees it typing."""
     await switch(stage, "ambient", value=True)
-    stage.model.default(say(text))
-    async with stage.muninn(ambient_lull_s=0):
-        await stage.bob.says(stage.general, "Does anybody know when the train goes?")
-        await stage.settled(1)
-        assert [(row["state"], row["end_reason"]) for row in await stage.turns()] == [("cancelled", "silent")]
+    silences = ['{"speak": false}', "NO_REPLY", '{"speak": true, "text": "   "}', "{"]
+    stage.model.script(*(say(text) for text in silences))
+    async with stage.muninn(ambient_lull_s=0, ambient_pause_s=0):
+        for asked in range(1, len(silences) + 1):
+            await stage.bob.says(stage.general, f"Does anybody know when train {asked} goes?")
+            await stage.settled(asked)
+        ends = [(row["state"], row["end_reason"]) for row in await stage.turns()]
+    assert ends == [("cancelled", "silent")] * len(silences)
     assert stage.discord.bot_messages() == []
     assert stage.discord.typing_log == []
 
 
 async def test_unasked_muninn_says_little_and_to_what_nobody_took_up(stage: Stage) -> None:
-    """Off by default; where it is on: open questions only, after others had their chance, and not often."""
+    """Off by default; where it is on: open questions only, after others had their chance, and not often; never in a
+    channel's quiet hours, nor where a channel allows no thought in an hour."""
     stage.model.default(say('{"speak": true, "text": "At nine, as Bob said."}'))
-    other = stage.guild.create_channel("other")
+    other, night, never = (stage.guild.create_channel(name) for name in ("other", "night", "never"))
+    hour = datetime.now(UTC).hour
+    for place in (night, never):
+        await switch(stage, "ambient", True, place.id)
+    await switch(stage, "quiet_hours", f"{hour}-{(hour + 2) % 24}", night.id)
+    await switch(stage, "ambient_hourly", 0, never.id)
     await switch(stage, "ambient", True, stage.general.id)
     question = "Does anybody know when the train goes?"
     async with stage.muninn(ambient_lull_s=0.5, poll_s=0.2):
-        await stage.bob.says(other, question)
+        for place in (other, night, never):
+            await stage.bob.says(place, question)
         await stage.bob.says(stage.general, "The train is late again today.")
         await stage.bob.says(stage.general, question)
         await stage.ada.says(stage.general, "At nine!")

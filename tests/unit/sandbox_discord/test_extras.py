@@ -288,6 +288,9 @@ async def test_voice_messages_are_sound_and_nothing_else(discord: Discord, shop:
         (attachment,) = made.body["attachments"]
         assert (attachment["duration_secs"], attachment["waveform"]) == (1.5, "AAA=")
         assert (await rest.send("PATCH", f"{path}/{made.body['id']}", {"content": "x"})).code == 50162
+    spoken = File("voice.ogg", b"OggS", "audio/ogg", seconds=1.5, waveform="AAA=")
+    assert (await shop.ada.says(shop.general, files=[spoken])).flags == 1 << 13
+    assert (await shop.ada.says(shop.general, "with words", files=[spoken])).flags == 0
 
 
 async def test_flags_are_set_and_hidden_embeds_come_back(discord: Discord, shop: Workshop) -> None:
