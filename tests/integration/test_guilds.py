@@ -7,6 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from bot.gateway import Gateway
 from bot.notices import NOTICE, NOTICE_OF_LITTLE
 from bot.settings import load
 from sandbox.discord import Guild, Message, Permission
@@ -239,3 +240,27 @@ async def test_without_message_content_what_is_meant_for_it_is_answered(stage: S
     assert row["content"] == ""
     for question in asked:
         assert [message.content for message in stage.discord.replies_to(question)] == ["words: True"]
+
+
+async def test_what_is_kept_in_memory_of_a_guild_does_not_grow_with_who_speaks(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody's membership, and the last hundred messages of all places with their authors, whoever else spoke."""
+    made: list[Gateway] = []
+
+    class Watched(Gateway):
+        def __init__(self, *, shard: tuple[int, int], message_content: bool = True) -> None:
+            super().__init__(shard=shard, message_content=message_content)
+            made.append(self)
+
+    monkeypatch.setattr("bot.app.Gateway", Watched)
+    speakers = [stage.guild.add_member(f"Speaker {number}") for number in range(150)]
+    async with stage.muninn():
+        for each in speakers:
+            last = await each.says(stage.general, "hello")
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", last.id)
+        (gateway,) = made
+        (guild,) = gateway.guilds
+        assert [member.id for member in guild.members] in ([], [stage.discord.bot.id])
+        assert len(gateway.cached_messages) == 100
+        assert len(gateway.users) <= 102
