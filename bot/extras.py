@@ -28,6 +28,9 @@ URL_CHARS: Final = 2_000
 TEXT_DISPLAY: Final = 10
 """Discord's type of a component that is nothing but text."""
 
+PICTURES: Final = frozenset({"image", "gifv"})
+"""Discord's types of embeds that are what a link to a picture, or to a short moving one, becomes."""
+
 _NESTED: Final = ("components", "accessory", "component")
 _DEPTH: Final = 5
 
@@ -119,7 +122,21 @@ def _embed(data: Payload, room: int) -> tuple[dict[str, object], int]:
         embed["fields"] = fields
     if data.get("image") or data.get("video") or (data.get("thumbnail") and not embed):
         embed["picture"] = True
+    if data.get("type") in PICTURES and (shown := _proxied(data)):
+        embed["image"] = shown
     return embed, used
+
+
+def _proxied(data: Payload) -> dict[str, object] | None:
+    """The picture of a link that leads to nothing but a picture, as a file: where Discord itself keeps it for readers.
+
+    Its address is its id, since Discord gives it none.
+    """
+    for name in ("image", "thumbnail"):
+        url = cast("Payload", data.get(name) or {}).get("proxy_url")
+        if isinstance(url, str) and len(url) <= URL_CHARS:
+            return {"id": clean(url), "url": clean(url), "filename": "the embed's picture", "content_type": "image"}
+    return None
 
 
 def _poll(data: Payload) -> dict[str, object]:

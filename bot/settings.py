@@ -89,7 +89,8 @@ class Settings(BaseSettings):
         default="wss://gateway.discord.gg/", description="Discord's gateway, or a proxy of it."
     )
     discord_cdn_urls: Annotated[str, AfterValidator(_origins)] = Field(
-        default="https://cdn.discordapp.com,https://media.discordapp.net",
+        default="https://cdn.discordapp.com,https://media.discordapp.net,https://images-ext-1.discordapp.net,"
+        "https://images-ext-2.discordapp.net",
         description="Where files that people attach are fetched from, separated by commas; from nowhere else.",
     )
     message_content: bool = Field(

@@ -62,7 +62,9 @@ class Eyes:
 
 
 def items_of(extras: Mapping[str, Any]) -> Iterator[Item]:
-    """The files of a message, and of what it forwards."""
-    yield from cast("Sequence[Item]", extras.get("attachments", ()))
-    for each in cast("Sequence[Mapping[str, Any]]", extras.get("snapshots", ())):
+    """The files of a message, the pictures that its links lead to, and those of what it forwards."""
+    for each in (extras, *cast("Sequence[Mapping[str, Any]]", extras.get("snapshots", ()))):
         yield from cast("Sequence[Item]", each.get("attachments", ()))
+        for embed in cast("Sequence[Mapping[str, Any]]", each.get("embeds", ())):
+            if isinstance(embed.get("image"), dict):
+                yield embed["image"]

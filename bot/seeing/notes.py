@@ -23,17 +23,6 @@ def notes(extras: Extras, *, brief: bool = True, files: Mapping[str, str] | None
     return [*_beside(extras, most, files or {}), *_snapshots(extras, most, files or {})]
 
 
-def weight(extras: Extras) -> int:
-    """Characters that the notes take, roughly, where they are brief."""
-    embeds = [min(sum(len(str(v)) for v in each.values()), BRIEF_CHARS) for each in extras.get("embeds", ())]
-    forwarded = [
-        min(len(str(each.get("content", ""))), BRIEF_CHARS) + weight(each) for each in extras.get("snapshots", ())
-    ]
-    poll = 200 if "poll" in extras else 0
-    written = min(len(extras.get("components", "")), BRIEF_CHARS)
-    return sum(embeds) + sum(forwarded) + poll + written + 60 * len(extras.get("attachments", ()))
-
-
 def _beside(extras: Extras, most: int, files: Mapping[str, str]) -> Iterator[str]:
     for item in cast("Sequence[Extras]", extras.get("attachments", ())):
         yield _attachment(item, files.get(str(item.get("id"))), voice=bool(extras.get("voice")))
@@ -44,7 +33,7 @@ def _beside(extras: Extras, most: int, files: Mapping[str, str]) -> Iterator[str
     if written := extras.get("components"):
         yield f"(text in its layout, quoted:)\n{quote(_cut(str(written), most))}"
     for embed in cast("Sequence[Extras]", extras.get("embeds", ())):
-        yield _embed(embed, most)
+        yield _embed(embed, most, files)
 
 
 def _attachment(item: Extras, outcome: str | None, *, voice: bool) -> str:
@@ -80,7 +69,7 @@ def _poll(poll: Extras) -> str:
     return f"(poll{over}, {several} allowed, quoted:)\n{quote(chr(10).join(lines))}"
 
 
-def _embed(embed: Extras, most: int) -> str:
+def _embed(embed: Extras, most: int, files: Mapping[str, str]) -> str:
     """What an embed says. Its words are those of a page or of a program, not of who posted it."""
     heading = [str(embed[name]) for name in ("site", "author", "title") if embed.get(name)]
     fields = [f"{name}: {value}" for name, value in embed.get("fields", ())]
@@ -88,6 +77,8 @@ def _embed(embed: Extras, most: int) -> str:
     after = [str(embed[name]) for name in ("footer", "url") if embed.get(name)]
     text = "\n".join([*heading, *body, *fields, *after])
     picture = " with a picture" if embed.get("picture") else ""
+    if outcome := files.get(str(cast("Extras", embed.get("image") or {}).get("id"))):
+        picture += f", {outcome}"
     return f"(embed{picture}, not the sender's own words, quoted:)\n{quote(_cut(text, most))}"
 
 

@@ -51,7 +51,7 @@ def is_picture(item: Item) -> bool:
     """Whether a file calls itself a picture."""
     kind = str(item.get("content_type") or "").lower()
     suffix = str(item.get("filename") or "").rpartition(".")[2].lower()
-    return kind.startswith("image/") or suffix in ("png", "jpg", "jpeg", "gif", "webp")
+    return kind.startswith("image") or suffix in ("png", "jpg", "jpeg", "gif", "webp")
 
 
 async def gather(files: Files, items: Sequence[Item]) -> Gallery:

@@ -87,6 +87,23 @@ async def test_a_reply_to_what_was_said_before_muninn_came_shows_it(stage: Stage
         assert "(What the message below replies to was deleted.)" in await shown_for(stage, lost)
 
 
+async def test_a_reply_branches_from_what_it_answers(stage: Stage) -> None:
+    """However much was said since: it brings back what it replies to, and what that replied to."""
+    stage.model.default(say("Under the mat."))
+    async with stage.muninn(working_set_messages=2):
+        first = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} where is the key?")
+        answer = await stage.discord.wait_for_message(reply_to=first)
+        for word in ("tea", "cake", "rain"):
+            last = await stage.bob.says(stage.general, word)
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", last.id)
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", answer.id)
+        shown = await shown_for(stage, await stage.ada.says(stage.general, "which mat?", reply_to=answer))
+    assert "> tea" not in shown
+    question, said = shown.index("> @Muninn where is the key?"), shown.index("> Under the mat.")
+    assert question < said < shown.index("> rain") < shown.index("> which mat?")
+    assert f"in reply to message {answer.id}]\n> which mat?" in shown
+
+
 @pytest.mark.usefixtures("muninn")
 async def test_a_thread_shows_what_it_was_opened_on_once(stage: Stage) -> None:
     """And the place's name and topic, as other people's words."""

@@ -29,7 +29,8 @@ def images(request: ChatRequest) -> list[bytes]:
 
 
 async def test_pictures_in_a_message_a_reply_and_a_forward_are_seen(stage: Stage) -> None:
-    """On a path of one reply, without tools; the words say which is which."""
+    """On a path of one reply, without tools; the words say which is which, and which are too large or too many.
+    A link to nothing but a picture is one, taken from where Discord keeps it."""
     stage.model.default(say("A cat."))
     async with stage.muninn(**eyes(stage)):
         shown = await asked(stage, files=[picture(), File("notes.bin", b"\0\1\2")])
@@ -39,8 +40,20 @@ async def test_pictures_in_a_message_a_reply_and_a_forward_are_seen(stage: Stage
         await stage.discord.wait_for_message(reply_to=replied)
         forwarded = await stage.ada.says(stage.ada.dm(), forward=posted)
         await stage.discord.wait_for_message(reply_to=forwarded)
-    assert [images(request) for request in stage.model.requests] == [[PNG]] * 3
-    first, second, third = stage.model.requests
+        huge = picture("huge.png", b"\0" * 9_000_000)
+        many = await asked(stage, files=[huge, *(picture(f"cat{number}.png") for number in range(4))])
+        await stage.discord.wait_for_message(reply_to=many)
+        linked = await stage.bob.says(stage.general, "https://example.com/cow.png")
+        kept_at = stage.discord.world.cdn.url(posted.attachments[0])
+        thumbnail = {"url": linked.content, "proxy_url": kept_at}
+        await stage.discord.unfurls(linked, {"type": "image", "url": linked.content, "thumbnail": thumbnail})
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1 AND extras ? 'embeds'", linked.id)
+        await stage.discord.wait_for_message(reply_to=await asked(stage, reply_to=linked))
+    assert [images(request) for request in stage.model.requests] == [[PNG]] * 3 + [[PNG] * 3, [PNG]]
+    first, second, third, fourth, fifth = stage.model.requests
+    assert "(embed with a picture, shown as picture 1, not the sender's own words, quoted:)" in fifth.last_user_text
+    assert '(attached, not shown, too large: "huge.png"' in fourth.last_user_text
+    assert '(attached, not shown, only 4 pictures are: "cat3.png"' in fourth.last_user_text
     assert first.tool_names == frozenset()
     assert '(attached, shown as picture 1: "cat.png", image/png' in first.last_user_text
     assert '(attached, skipped, no text: "notes.bin"' in first.last_user_text

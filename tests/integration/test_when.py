@@ -204,9 +204,10 @@ async def test_two_bots_in_one_thread_come_to_an_end(stage: Stage) -> None:
 async def test_an_unasked_silence_leaks_nothing(stage: Stage) -> None:
     """Whatever a model writes to say that it says nothing, nobody sees it; and nobody sees it typing."""
     await switch(stage, "ambient", value=True)
-    silences = ['{"speak": false}', "NO_REPLY", '{"speak": true, "text": "   "}', "{"]
+    much = orjson.dumps({"speak": True, "text": "a" * 601}).decode()
+    silences = ['{"speak": false}', "NO_REPLY", '{"speak": true, "text": "   "}', "{", much]
     stage.model.script(*(say(text) for text in silences))
-    async with stage.muninn(ambient_lull_s=0, ambient_pause_s=0):
+    async with stage.muninn(ambient_lull_s=0, ambient_pause_s=0, ambient_hourly=9):
         for asked in range(1, len(silences) + 1):
             await stage.bob.says(stage.general, f"Does anybody know when train {asked} goes?")
             await stage.settled(asked)
@@ -218,17 +219,17 @@ async def test_an_unasked_silence_leaks_nothing(stage: Stage) -> None:
 
 async def test_unasked_muninn_says_little_and_to_what_nobody_took_up(stage: Stage) -> None:
     """Off by default; where it is on: open questions only, after others had their chance, and not often; never in a
-    channel's quiet hours, nor where a channel allows no thought in an hour."""
+    channel's quiet hours, nor where a channel allows no thought in an hour, nor once its day's budget is used up."""
     stage.model.default(say('{"speak": true, "text": "At nine, as Bob said."}'))
-    other, night, never = (stage.guild.create_channel(name) for name in ("other", "night", "never"))
+    other, night, never, poor = (stage.guild.create_channel(name) for name in ("other", "night", "never", "poor"))
     hour = datetime.now(UTC).hour
-    for place in (night, never):
+    for place in (night, never, poor):
         await switch(stage, "ambient", True, place.id)
     await switch(stage, "quiet_hours", f"{hour}-{(hour + 2) % 24}", night.id)
     await switch(stage, "ambient_hourly", 0, never.id)
     await switch(stage, "ambient", True, stage.general.id)
     question = "Does anybody know when the train goes?"
-    async with stage.muninn(ambient_lull_s=0.5, poll_s=0.2):
+    async with stage.muninn(ambient_lull_s=0.5, poll_s=0.2, ambient_daily_tokens=1):
         for place in (other, night, never):
             await stage.bob.says(place, question)
         await stage.bob.says(stage.general, "The train is late again today.")
@@ -239,7 +240,9 @@ async def test_unasked_muninn_says_little_and_to_what_nobody_took_up(stage: Stag
         assert stage.model.requests == []
         await stage.bob.says(stage.general, question)
         await stage.discord.wait_for_messages(1, in_=stage.general)
-        again = await stage.bob.says(stage.general, "And when does the next one go?")
+        await stage.until("SELECT 1 FROM ai_events WHERE purpose = 'ambient' AND prompt_tokens > 0")
+        await stage.bob.says(stage.general, "And when does the next one go?")
+        again = await stage.bob.says(poor, question)
         await stage.until(DECIDED, again.id)
         assert await stage.settled(1) == ["answered"]
     assert [m.content for m in stage.discord.bot_messages()] == ["At nine, as Bob said."]
