@@ -88,9 +88,13 @@ async def _serve(
         me = await _sign_in(gateway, settings.discord_token.get_secret_value())
         readiness.signed_in = True
         lock = ShardLock(resources.connect, me.application_id, settings.shard_id)
-        if settings.shard_count > 1:
-            turns = IdentifyTurns(Reads(Rest(gateway.http)), resources.connect, me.application_id, settings.shard_id)
-            gateway.turn_to_identify = turns.wait
+        gateway.turn_to_identify = IdentifyTurns(
+            Reads(Rest(gateway.http)),
+            resources.connect,
+            me.application_id,
+            settings.shard_id,
+            alone=settings.shard_count == 1,
+        ).wait
         try:
             if role != "worker":
                 await lock.take()

@@ -1,4 +1,5 @@
-"""Taking turns at identifying: Discord lets a bucket of shards identify once in five seconds, in whatever process.
+"""Taking turns at identifying: Discord lets a bucket of shards identify once in five seconds, in whatever process, and
+a bot a thousand times a day; who goes on after that loses its token.
 
 A bucket is `shard_id % max_concurrency`. Its turn is an advisory lock, held on a connection of its own until five
 seconds after the IDENTIFY, so that a process that dies gives it back at once.
@@ -29,9 +30,13 @@ TAKE_TURN_SQL: Final = "SELECT pg_try_advisory_lock($1::int, $2::int)"
 
 
 class IdentifyTurns:
-    """The turns of one application's shards. `connect` opens a connection of its own (never one from a pool)."""
+    """The turns of one application's shards. `connect` opens a connection of its own (never one from a pool); an only
+    shard (`alone`) shares its bucket with nobody, and has none."""
 
-    def __init__(self, reads: Reads, connect: Callable[[], Any], application_id: int, shard_id: int) -> None:
+    def __init__(
+        self, reads: Reads, connect: Callable[[], Any], application_id: int, shard_id: int, *, alone: bool = False
+    ) -> None:
+        self._alone = alone
         self._reads = reads
         self._connect = connect
         self._application_id = application_id
@@ -47,6 +52,8 @@ class IdentifyTurns:
         if pause_s > 0:
             log.error("gateway.no_sessions_left", retry_in_s=round(pause_s), shard_id=self._shard_id)
             await asyncio.sleep(min(pause_s, LONGEST_S))
+        if self._alone:
+            return
         # Shards are numbered from 0 in the locks of the same application: buckets go below them.
         key = (lock_key(self._application_id, 0)[0], -1 - self._shard_id % concurrency)
         conn: Connection | None = None

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 
+import orjson
 import pytest
 
 from bot.errors import SettingsFault
@@ -48,6 +49,21 @@ async def test_parts_need_a_database_that_they_share(stage: Stage) -> None:
     """An embedded PostgreSQL is one process's own."""
     with pytest.raises(SettingsFault, match="MUNINN_DATABASE_URL"):
         require_shared_database(stage.settings(database_url=None))
+
+
+async def test_who_has_identified_too_often_today_waits(stage: Stage) -> None:
+    """Also a bot of one shard: Discord takes the token from who goes on."""
+    starts = {"total": 1000, "remaining": 0, "reset_after": 1_500, "max_concurrency": 1}
+    told = {"url": stage.discord.gateway_url, "shards": 1, "session_start_limit": starts}
+    asked = stage.discord.faults.rest("GET", "/gateway/bot").status(200, orjson.dumps(told), html=False)
+    async with contextlib.AsyncExitStack() as stack:
+        starting = asyncio.create_task(stack.enter_async_context(stage.muninn()))
+        await asked.hit()
+        began = asyncio.get_running_loop().time()
+        await starting
+        waited_s = asyncio.get_running_loop().time() - began
+    assert waited_s >= 1.5
+    assert stage.discord.identifies == 1
 
 
 async def test_a_shard_waits_for_its_turn_to_identify(stage: Stage) -> None:
