@@ -123,7 +123,7 @@ def _embed(data: Payload, room: int) -> tuple[dict[str, object], int]:
     if data.get("image") or data.get("video") or (data.get("thumbnail") and not embed):
         embed["picture"] = True
     if data.get("type") in PICTURES and (shown := _proxied(data)):
-        embed["image"] = shown
+        embed |= {"picture": True, "image": shown}
     return embed, used
 
 
