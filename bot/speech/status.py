@@ -171,5 +171,6 @@ def status_line(tool: str | None, seconds: float, language: str | None = None) -
     """One small line: what is done, and since when. `language` is a BCP 47 tag; its first part counts."""
     words = WORDS.get((language or "en").partition("-")[0].lower(), ENGLISH)
     since = f"{seconds:.0f} {words.s}" if seconds < 120 else f"{seconds / 60:.0f} {words.min}"
-    doing = next((DOING[p] for p in sorted(DOING, key=len)[::-1] if tool and tool.startswith(p)), None)
-    return f"-# {words.working}{'' if doing is None else ': ' + words.of(doing)} ({since})"
+    fitting = [prefix for prefix in DOING if tool is not None and tool.startswith(prefix)]
+    doing = f": {words.of(DOING[max(fitting, key=len)])}" if fitting else ""
+    return f"-# {words.working}{doing} ({since})"

@@ -256,9 +256,8 @@ async def test_what_is_kept_in_memory_of_a_guild_does_not_grow_with_who_speaks(
     monkeypatch.setattr("bot.app.Gateway", Watched)
     speakers = [stage.guild.add_member(f"Speaker {number}") for number in range(150)]
     async with stage.muninn():
-        for each in speakers:
-            last = await each.says(stage.general, "hello")
-        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", last.id)
+        said = [await each.says(stage.general, "hello") for each in speakers]
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", said[-1].id)
         (gateway,) = made
         (guild,) = gateway.guilds
         assert [member.id for member in guild.members] in ([], [stage.discord.bot.id])
