@@ -185,3 +185,35 @@ async def test_a_stop_does_not_wait_for_a_handler_for_ever(stage: Stage, handled
     async with stage.muninn(drain_s=1.2):
         await (await _use(stage)).deferred()
     assert cut_off.is_set()
+
+
+async def test_a_form_that_is_sent_after_a_restart_is_taken(stage: Stage) -> None:
+    """What it is about stands in its own id, and nothing of it was kept in memory."""
+    olive = stage.guild.member("Olive")
+    async with stage.muninn():
+        await stage.until("SELECT 1 FROM application_commands")
+        form = await (await olive.slash(stage.general, "rules edit")).modal()
+    async with stage.muninn():
+        await (await olive.submit(form, {"words": "Speak like a pirate."})).message()
+    assert await stage.pool.fetchval("SELECT count(*) FROM guild_rules") == 1
+
+
+@pytest.mark.parametrize("how", ["too late", "thread is archived"])
+async def test_a_first_answer_that_discord_does_not_take_harms_nothing(stage: Stage, how: str) -> None:
+    """10062 after three seconds, for a suggestion and for a command, and 50083: what comes next is answered, and
+    nobody is written to elsewhere."""
+    body = {
+        "too late": b'{"code": 10062, "message": "Unknown interaction"}',
+        "thread is archived": b'{"code": 50083, "message": "Thread is archived"}',
+    }[how]
+    refused = stage.discord.faults.rest("POST", "/interactions/*/*/callback", times=3)
+    refused.status(404 if how == "too late" else 400, body, html=False)
+    async with stage.muninn():
+        await stage.until("SELECT 1 FROM application_commands")
+        await stage.ada.autocomplete(stage.general, "help", "command", command="pin")
+        await stage.ada.slash(stage.general, "stop")
+        await stage.ada.slash(stage.general, "usage")
+        await refused.hit(3)
+        assert (await (await stage.ada.slash(stage.general, "stop")).message()).content
+    assert stage.discord.messages_in(stage.ada.dm()) == []
+    assert await stage.pool.fetchval("SELECT count(*) FROM action_receipts") == 0
