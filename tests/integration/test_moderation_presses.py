@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from bot.crash import MODERATION_POINTS
-from sandbox.discord import Permission
 from sandbox.discord.audit import Action
 from tests.harness.moderating import Court, court
 from tests.harness.process import open_processes
@@ -85,24 +84,18 @@ async def test_a_press_after_the_ten_minutes(scene: Court) -> None:
     assert await scene.cases() == []
 
 
-@pytest.mark.parametrize("lost", ["requester", "bot", "rank", "left", "owner"])
+@pytest.mark.parametrize("lost", ["rank", "owner"])
 async def test_what_changed_between_card_and_press(scene: Court, lost: str) -> None:
-    """I5: the facts of the press count, and not those of the card; the case is kept without a number."""
+    """I5: the facts of the press count, and not those of the card; the case is kept without a number.
+
+    What permissions are taken away meanwhile, and who has left, is tried for every deed in the table of positions.
+    """
     async with scene.muninn():
         card = await scene.asks(scene.mia, "kick", member=scene.bob)
         match lost:
-            case "requester":
-                scene.mia.take(scene.mods)
-                said = "You need the permission “Kick Members”"
-            case "bot":
-                scene.bots.edit(permissions=Permission.VIEW_CHANNEL | Permission.SEND_MESSAGES)
-                said = "I lack the permission “Kick Members”"
             case "rank":
                 scene.bob.give(scene.high)
                 said = "does not stand below you"
-            case "left":
-                scene.bob.leaves()
-                said = "is not in this server (any more)"
             case _:
                 scene.stage.guild.owner_id = scene.bob.id
                 said = "owns this server"

@@ -1,11 +1,12 @@
 """Who may do what to whom, by every action: what is allowed, and what is refused in which words, before it happens."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
 
-from sandbox.discord import Member, Permission
-from tests.harness.moderating import Court, court
+from sandbox.discord import Member, Message, Permission
+from tests.harness.moderating import MODERATES, Court, court
 from tests.harness.stage import Stage
 
 CARD: Final = "Look at the card below"
@@ -124,3 +125,49 @@ async def test_who_lacks_the_permission_is_told_which(scene: Court) -> None:
             else:
                 assert said == f"I lack the permission “{needed}” for this; nothing was done.", deed
         assert scene.changes() == []
+
+
+async def test_what_is_taken_away_between_card_and_press(scene: Court) -> None:
+    """I5: for every deed the permissions of requester and bot, and whether its member is there, as they are at the
+    press; nothing reaches Discord, and no case gets a number."""
+    guild = scene.stage.guild
+    banned = guild.add_member("Nick")
+    await scene.olive.bans(banned)
+    scene.bob.give(scene.badge)
+    await scene.olive.times_out(scene.bob, 600)
+    wrong: list[str] = []
+
+    async def cards(deeds: tuple[str, ...]) -> dict[str, Message]:
+        found: dict[str, Message] = {}
+        for deed in deeds:
+            target = banned if deed == "unban" else scene.bob
+            found[deed] = await scene.asks(scene.mia, deed, **_options(scene, deed, target.user))
+        return found
+
+    async def pressed(asked: dict[str, Message], words: Mapping[str, str]) -> None:
+        for deed, card in asked.items():
+            said = await scene.confirms(scene.mia, card)
+            if words[deed] not in said:
+                wrong.append(f"{deed}: {said!r} instead of {words[deed]!r}")
+
+    async with scene.muninn(card_s=600):
+        deeds = tuple(deed for deed in NEEDED if deed != "unlock")
+        before = scene.changes()
+        asked = await cards(deeds)
+        scene.mia.take(scene.mods)
+        await pressed(asked, {deed: f"You need the permission “{NEEDED[deed]}” for this." for deed in deeds})
+        scene.mia.give(scene.mods)
+        needs_bot = tuple(deed for deed in deeds if deed not in ("warn", "note"))
+        asked = await cards(needs_bot)
+        scene.bots.edit(permissions=Permission.VIEW_CHANNEL | Permission.SEND_MESSAGES)
+        await pressed(asked, {deed: f"I lack the permission “{NEEDED[deed]}” for this" for deed in needs_bot})
+        scene.bots.edit(permissions=MODERATES)
+        meets = ("kick", "timeout", "warn", "untimeout", "nickname", "role add", "role remove")
+        asked = await cards(meets)
+        scene.bob.leaves()
+        await pressed(asked, dict.fromkeys(meets, ABSENT))
+        assert not wrong, "\n".join(wrong)
+        assert scene.changes() == before
+    made = await scene.cases()
+    assert {case["state"] for case in made} == {"refused"}
+    assert {case["case_no"] for case in made} == {None}

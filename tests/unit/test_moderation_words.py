@@ -102,6 +102,13 @@ ASKS: list[tuple[str, str, dict[str, Any]]] = [
     ("<@42> make a new text channel named \"Movie night\"", "channel_create", {"name": "Movie night"}),
     (f"<@42> rename {C} to archive", "channel_edit", {"name": "archive"}),
     (f"<@42> delete {C}", "channel_delete", {"place_id": 55}),
+    # Names and notes that contain commands are names and notes.
+    (f"<@42> rename {B} to \"Ban Everyone\"", "nickname", {"name": "Ban Everyone"}),
+    (f"<@42> rename {B} to Kick Master", "nickname", {"name": "Kick Master"}),
+    ("<@42> create a channel called kick-bob", "channel_create", {"name": "kick-bob"}),
+    ("<@42> make a channel named \"Lock this channel\"", "channel_create", {"name": "Lock this channel"}),
+    (f"<@42> rename {C} to ban-appeals", "channel_edit", {"name": "ban-appeals"}),
+    (f"<@42> add a note about {B}: calls himself Mute Amy", "note", {"reason": "calls himself Mute Amy"}),
 ]  # fmt: skip
 
 BY_REPLY: list[tuple[str, str]] = [
@@ -115,7 +122,38 @@ BY_REPLY: list[tuple[str, str]] = [
     ("<@42> timeout this spammer 1d", "timeout"),
 ]
 
+NOT_BY_REPLY: list[str] = [
+    "<@42> don't ban him",
+    "<@42> please do not mute her",
+    "<@42> why did you kick them?",
+    "<@42> should I ban this user?",
+    "<@42> what if we ban him",
+    "<@42> ban him if he does it again",
+    "<@42> Amy said: kick him",
+    "<@42> `ban him`",
+    "<@42> ```\nban him\n```",
+    "<@42> > delete this",
+    '<@42> "mute her"',
+    "<@42> ban him? no",
+    "<@42> I would ban him",
+    "<@42> thanks for banning him",
+    "<@42> is this Ban Hammer again?",
+]
+
 NONE: list[str] = [
+    # Names that contain commands.
+    f"<@42> thank Ban Hammer {B} for me",
+    f"<@42> who is Kick Master {B}?",
+    f"<@42> Warn Brothers {B} play tonight",
+    f"<@42> Mute Button {B} is a funny name",
+    f"<@42> {B} calls himself Ban Amy",
+    "<@42> what is said in #purge-20?",
+    f"<@42> is {C} the channel lock this channel was about?",
+    # In code, between code, and across it.
+    f"<@42> ``ban {B}``",
+    f"<@42> ```sh\nban {B}\n``` what does this do?",
+    f"<@42> run `x` and `ban {B}`",
+    f"<@42> ```\n<@42> kick {B}\n```\nwhy does my bot say so?",
     f"<@42> don't ban {B}",
     f"<@42> please do not ban {B}",
     f"<@42> never ban {B}",
@@ -228,6 +266,12 @@ def test_a_reply_says_who_and_what_is_meant(text: str, deed: str) -> None:
         assert hear(_said(text, own_reply=True)) is None
 
 
+@pytest.mark.parametrize("text", NOT_BY_REPLY)
+def test_a_reply_that_does_not_ask_is_not_heard(text: str) -> None:
+    """Negated, asked about, reported, quoted, in code: in a reply as elsewhere."""
+    assert hear(_said(text, reply=True)) is None
+
+
 @pytest.mark.parametrize("text", NONE, ids=[text[:60] for text in NONE])
 def test_what_does_not_ask_is_not_heard(text: str) -> None:
     """Negated, supposed, conditional, reported, quoted, in code, of something else: no order."""
@@ -236,6 +280,6 @@ def test_what_does_not_ask_is_not_heard(text: str) -> None:
 
 def test_there_are_enough_of_them_and_every_deed_has_words() -> None:
     """150 phrasings; what can be done by a command can be asked for, but for what is done by a number."""
-    assert len(ASKS) + len(BY_REPLY) + len(NONE) >= 150
+    assert len(ASKS) + len(BY_REPLY) + len(NOT_BY_REPLY) + len(NONE) >= 150
     for grammar in GRAMMARS:
         assert {deed for deed, _ in grammar.phrases} == set(DEED_NAMES) - {"retract"}
