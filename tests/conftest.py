@@ -7,6 +7,7 @@ test that asks for them.
 import asyncio
 import os
 import secrets
+import sys
 import tempfile
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
@@ -38,6 +39,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     services = config.stash.get(_held, None)
     if services is not None:
         services.end()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Where there are tests of whole processes, the one that these are forked from is warm by the time it is needed."""
+    if "tests.harness.process" in sys.modules and session.items and not session.config.option.collectonly:
+        from tests.harness import process
+
+        process.begin()
 
 
 @pytest.fixture(scope="session")

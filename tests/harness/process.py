@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable
+from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess, parent_process
 from pathlib import Path
 from typing import Any, Final
@@ -166,8 +167,13 @@ def environment(settings: Settings) -> dict[str, str]:
     return given
 
 
+def begin() -> None:
+    """Start the warm process, and do not wait for it: it loads the libraries beside the first tests."""
+    forkserver.ensure_running()
+
+
 def _warm_up() -> None:
-    """Return when the warm process is there. The first time this takes as long as importing the libraries."""
+    """Return when the warm process is there. The first time this may take as long as importing the libraries."""
     process = _forks.Process(target=_nothing, daemon=True)
     process.start()
     process.join()
