@@ -37,10 +37,13 @@ RETURNING true
 """
 
 # The routes of reactions, in their order: on an answer of ours, for a role, a shortcut of the guild. What one of them
-# claims is its task, in the transaction that journals the reaction; what none claims is state and nothing else.
+# claims is its task, in the transaction that journals the reaction; what none claims is state and nothing else. What
+# is taken back (it comes without a place) undoes a role, and what a shortcut remembered.
 CLAIM_REACTIONS_SQL: Final = """
 INSERT INTO reaction_tasks (space_id, place_id, message_id, user_id, emoji, claim)
-SELECT r.space_id, coalesce(r.place_id, g.place_id, 0), r.message_id, r.user_id, r.emoji,
+SELECT r.space_id, coalesce(r.place_id, g.place_id, (
+           SELECT m.place_id FROM chat_messages m WHERE m.space_id = r.space_id AND m.message_id = r.message_id), 0),
+       r.message_id, r.user_id, r.emoji,
        CASE WHEN o.ours THEN 'own' WHEN g.role_id IS NOT NULL THEN 'role' ELSE 'shortcut' END
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
   AS r (space_id, message_id, user_id, emoji, place_id)
@@ -49,7 +52,8 @@ CROSS JOIN LATERAL (
         SELECT m.author_kind = 'self' FROM chat_messages m
         WHERE m.space_id = r.space_id AND m.message_id = r.message_id) IS TRUE AS ours) AS o
 LEFT JOIN reaction_roles g ON g.space_id = r.space_id AND g.message_id = r.message_id AND g.emoji = r.emoji
-LEFT JOIN reaction_shortcuts s ON s.space_id = r.space_id AND s.emoji = r.emoji AND r.place_id IS NOT NULL
+LEFT JOIN reaction_shortcuts s ON s.space_id = r.space_id AND s.emoji = r.emoji
+    AND (r.place_id IS NOT NULL OR s.deed = 'remember')
 WHERE o.ours OR g.role_id IS NOT NULL OR s.deed IS NOT NULL
 """
 

@@ -1,4 +1,4 @@
-"""Each change of memory with its receipt, in one transaction: both are there, or neither (I4)."""
+"""Each change that a command makes of our own tables with its receipt, in one transaction: both, or neither (I4)."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeVar
@@ -30,9 +30,10 @@ class MemoryLedger:
         who: Interaction,
         action: str,
         args: Mapping[str, object],
-        change: Callable[[Borrowed], Awaitable[tuple[T, int]]],
+        change: Callable[[Borrowed], Awaitable[tuple[T, int | None]]],
     ) -> T:
-        """Do `change`, which gives its result and the memory's id, under the receipt of this interaction's `action`.
+        """Do `change`, which gives its result and the id of what it is about (a memory's), under the receipt of this
+        interaction's `action`.
 
         Raises what `change` raises, and leaves nothing then; CommandRefused where the same interaction did it before.
         """

@@ -1,6 +1,7 @@
 """The commands by which administrators define what reactions do."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 import discord
@@ -10,8 +11,9 @@ from bot.commands.options import role, text
 from bot.errors import CommandRefused
 from bot.governing import Governing
 from bot.interactions import Command, Interactions, Reply
+from bot.memories.ledger import MemoryLedger
 from bot.memories.wording import within
-from memory.database import BORROW_S, Pool
+from memory.database import BORROW_S, Borrowed, Pool
 from memory.ids import MessageId, UserId
 
 REACTIONS: Final = Family(
@@ -62,6 +64,7 @@ class Defining:
 
     def __init__(self, pool: Pool, governing: Governing, own_id: UserId) -> None:
         self._pool = pool
+        self._ledger = MemoryLedger(pool)
         self._governing = governing
         self._own_id = own_id
 
@@ -80,31 +83,38 @@ class Defining:
         await self._require_rank(command, role_id)
         message_id, emoji = _message(command), _emoji(command.need(EMOJI))
         scope = command.scope
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
-            await conn.execute(PUT_ROLE_SQL, scope.space_id, scope.place_id, message_id, emoji, role_id)
+        about = {"message_id": str(message_id), "emoji": emoji, "role_id": str(role_id)}
+        values = (scope.space_id, scope.place_id, message_id, emoji, role_id)
+        await self._put(command, "reaction_role_add", about, PUT_ROLE_SQL, *values)
         await reply.say(f"Whoever reacts with {_shown(emoji)} there has <@&{role_id}> from now on.")
 
     async def remove_role(self, command: Command, reply: Reply) -> None:
         """Who has the role keeps it."""
         await self._require(command)
         emoji = _emoji(command.need(EMOJI))
-        await self._drop(DROP_ROLE_SQL, command.scope.space_id, _message(command), emoji)
+        message_id = _message(command)
+        about = {"message_id": str(message_id), "emoji": emoji}
+        await self._drop(command, "reaction_role_remove", about, DROP_ROLE_SQL, message_id, emoji)
         await reply.say(f"{_shown(emoji)} gives no role there any more; who has it keeps it.")
 
     async def add_shortcut(self, command: Command, reply: Reply) -> None:
         """Let an emoji do something, for who may do it anyway."""
         await self._require(command)
         emoji, deed = _emoji(command.need(EMOJI)), command.need(DOES)
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
-            await conn.execute(PUT_SHORTCUT_SQL, command.scope.space_id, emoji, deed)
-        meant = "remembers the message for who reacts" if deed == "remember" else "pins it, for who may pin there"
+        about = {"emoji": emoji, "does": deed}
+        await self._put(command, "reaction_shortcut_add", about, PUT_SHORTCUT_SQL, command.scope.space_id, emoji, deed)
+        meant = (
+            "remembers the message for who reacts, until they take it back"
+            if deed == "remember"
+            else "pins it, for who may pin there"
+        )
         await reply.say(f"{_shown(emoji)} {meant}.")
 
     async def remove_shortcut(self, command: Command, reply: Reply) -> None:
         """Let it do nothing."""
         await self._require(command)
         emoji = _emoji(command.need(EMOJI))
-        await self._drop(DROP_SHORTCUT_SQL, command.scope.space_id, emoji)
+        await self._drop(command, "reaction_shortcut_remove", {"emoji": emoji}, DROP_SHORTCUT_SQL, emoji)
         await reply.say(f"{_shown(emoji)} does nothing any more.")
 
     async def show(self, command: Command, reply: Reply) -> None:
@@ -122,10 +132,28 @@ class Defining:
         lines += [f"- {_shown(each['emoji'])} on any message: {each['deed']}" for each in shortcuts]
         await reply.say(within("\n".join(lines or ["Reactions do nothing here, but on my own answers."])))
 
-    async def _drop(self, statement: str, *args: object) -> None:
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
-            if not await conn.fetchval(statement, *args):
+    async def _put(
+        self, command: Command, action: str, about: Mapping[str, object], statement: str, *args: object
+    ) -> None:
+        """Define it, under its receipt."""
+
+        async def change(conn: Borrowed) -> tuple[None, int | None]:
+            await conn.execute(statement, *args)
+            return None, None
+
+        await self._ledger.run(command, action, about, change)
+
+    async def _drop(
+        self, command: Command, action: str, about: Mapping[str, object], statement: str, *args: object
+    ) -> None:
+        """Take it back, under its receipt. Raises CommandRefused where there is nothing to take back."""
+
+        async def change(conn: Borrowed) -> tuple[None, int | None]:
+            if not await conn.fetchval(statement, command.scope.space_id, *args):
                 raise CommandRefused("It does nothing there already; nothing was changed.")
+            return None, None
+
+        await self._ledger.run(command, action, about, change)
 
     async def _require(self, command: Command) -> None:
         if not await self._governing.governs(command.scope, command.user_id):

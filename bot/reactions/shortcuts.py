@@ -10,8 +10,8 @@ from bot.reactions.tasks import WITHIN_S, Task, do
 from bot.writes import Change, Outcome, Writes
 from memory.database import BORROW_S, Pool
 from memory.errors import MemoryRefused
-from memory.ids import UserId
-from memory.items import Author, Draft, Speaker, remember
+from memory.ids import MessageId, UserId
+from memory.items import Author, Draft, Speaker, Target, forget, remember
 from memory.owners import Caps
 
 log = structlog.get_logger(__name__)
@@ -24,6 +24,15 @@ DEED_OF_SQL: Final = "SELECT deed FROM reaction_shortcuts WHERE space_id = $1 AN
 REACTED_MESSAGE_SQL: Final = """
 SELECT author_id, author_name, content FROM chat_messages
 WHERE space_id = $1 AND place_id = $2 AND message_id = $3 AND deleted_at IS NULL AND author_id IS NOT NULL
+"""
+
+
+# The memory that somebody's reaction to a message made, the newest.
+REMEMBERED_SQL: Final = """
+SELECT external_id FROM action_receipts
+WHERE space_id = $1 AND trigger_id = $2 AND action = 'memory_add' AND requester_id = $3 AND state = 'applied'
+  AND external_id IS NOT NULL AND args ->> 'by' = 'reaction'
+ORDER BY receipt_id DESC LIMIT 1
 """
 
 
@@ -59,6 +68,8 @@ class Shortcuts:
         """Do what the emoji stands for, for who reacted. Raises WriteInDoubt and ReadFault."""
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             deed = await conn.fetchval(DEED_OF_SQL, task.space_id, task.emoji)
+        if deed == "remember" and not task.stands:
+            await self._take_back(task)
         if deed is None or not task.stands:
             return
         facts = self._governing.facts(task.space_id)
@@ -92,6 +103,30 @@ class Shortcuts:
                     kept = await remember(conn, author, Draft(row["content"]), caps=self._caps)
                 except MemoryRefused as refusal:
                     return Outcome("refused", 1, None, refusal.code)
-            return Outcome("applied", 1, None, None if kept.outcome == "created" else kept.outcome)
+            if kept.outcome != "created":
+                return Outcome("applied", 1, None, kept.outcome)
+            return Outcome("applied", 1, MessageId(kept.memory_id))
 
-        await do(self._pool, task, "memory_add", {"by": "reaction", "user": str(task.user_id)}, write)
+        args = {"by": "reaction", "user": str(task.user_id), "task": task.task_id}
+        await do(self._pool, task, "memory_add", args, write)
+
+    async def _take_back(self, task: Task) -> None:
+        """Forget what this person's reaction made be remembered, unless it was changed since."""
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            memory_id = await conn.fetchval(REMEMBERED_SQL, task.space_id, task.message_id, task.user_id)
+        if memory_id is None:
+            return
+        author = Author(task.scope, task.user_id, "", task.message_id)
+
+        async def write() -> Outcome:
+            try:
+                async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+                    gone = await forget(conn, author, Target(memory_id), caps=self._caps)
+                    if gone.version != 1:
+                        raise MemoryRefused("changed", "It was changed since.")
+            except MemoryRefused as refusal:
+                return Outcome("refused", 1, None, refusal.code)
+            return Outcome("applied", 1, MessageId(memory_id))
+
+        args = {"by": "reaction", "user": str(task.user_id), "task": task.task_id}
+        await do(self._pool, task, "memory_forget", args, write)

@@ -123,7 +123,8 @@ async def _as_other(stage: Stage, message: Message, role: Any) -> str:
 
 
 async def test_a_shortcut_remembers_for_who_reacts(running: Stage) -> None:
-    """The message's words as its author's, resting on the message; an emoji that is none is refused."""
+    """The message's words as its author's, resting on the message, until the reaction is taken back; an emoji that is
+    none is refused; what is defined has its receipt (I4)."""
     stage = running
     olive = stage.guild.member("Olive")
     assert "no emoji" in await _told(stage, olive, "shortcut-add", emoji="brain", does="remember")
@@ -133,3 +134,26 @@ async def test_a_shortcut_remembers_for_who_reacts(running: Stage) -> None:
     await stage.ada.reacts(message, "🧠")
     row = await stage.until("SELECT content, owner_id, author_id, rests_on FROM memory_items")
     assert tuple(row) == ("The ferry goes at noon.", stage.ada.id, stage.bob.id, "messages")
+    await stage.ada.unreacts(message, "🧠")
+    await stage.until("SELECT 1 FROM memory_items WHERE state = 'forgotten'")
+    row = await stage.until("SELECT requester_id, state FROM action_receipts WHERE action = 'reaction_shortcut_add'")
+    assert tuple(row) == (olive.id, "applied")
+    await stage.until("SELECT 1 WHERE NOT EXISTS (SELECT FROM action_receipts WHERE state <> 'applied')")
+
+
+async def test_reactions_to_messages_from_before_the_start(stage: Stage) -> None:
+    """Raw events: an answer of an earlier process is removed, and a message that nobody here has seen gives a role."""
+    olive = stage.guild.member("Olive")
+    role = stage.guild.create_role("Readers")
+    stage.guild.me.give(stage.guild.create_role("Raven", permissions=Permission.MANAGE_ROLES))
+    old = await olive.says(stage.general, "React to read along.")
+    async with stage.muninn():
+        answer = await _answer(stage)
+        await stage.until("SELECT 1 FROM application_commands")
+        assert "from now on" in await _told(stage, olive, "role-add", message=str(old.id), emoji="📚", role=role)
+    async with stage.muninn():
+        await stage.bob.reacts(old, "📚")
+        await stage.ada.reacts(answer, "🗑️")
+        await stage.discord.wait_until(lambda: answer.deleted)
+        await stage.discord.wait_until(lambda: role in stage.guild.members[stage.bob.id].roles)
+        assert await stage.pool.fetchval("SELECT 1 FROM chat_messages WHERE message_id = $1", old.id) is None
