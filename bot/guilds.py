@@ -33,6 +33,7 @@ from bot.rest import Reads
 from bot.turns import NONCE_CHARACTERS
 from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Pool
+from memory.departures import end_with_guilds
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, time_snowflake
 from memory.incoming import Ack
 
@@ -169,6 +170,7 @@ class Guilds:
             self._owed.pop(space_id, None)
         if guilds:
             async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+                await end_with_guilds(conn, guilds)
                 for space_id in await joinings.leave(conn, guilds):
                     # What is kept of it goes after a time of grace, in which the bot may be brought back.
                     grace_s = self._grace.total_seconds()

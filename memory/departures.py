@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from memory.database import Db
-from memory.ids import TurnId
+from memory.ids import SpaceId, TurnId
 from memory.incoming import GuildLeft, Incoming, PlaceGone
 
 # End what waits in these places (0: in the whole guild) and in the threads under them, and ask for the end of what
@@ -39,6 +39,15 @@ async def end_with_places(conn: Db, events: Sequence[Incoming]) -> tuple[TurnId,
                 gone.append((space_id, 0, "guild_left"))
             case _:
                 pass
+    return await _end(conn, gone)
+
+
+async def end_with_guilds(conn: Db, space_ids: Sequence[SpaceId]) -> None:
+    """End the turns of guilds that a new session no longer lists; what runs there is noticed by its worker."""
+    await _end(conn, [(space_id, 0, "guild_left") for space_id in space_ids])
+
+
+async def _end(conn: Db, gone: Sequence[tuple[int, int, str]]) -> tuple[TurnId, ...]:
     if not gone:
         return ()
     spaces, places, reasons = zip(*sorted(gone), strict=True)

@@ -109,7 +109,7 @@ async def test_a_storm_of_edits_and_deletes_ends_in_the_right_words(stage: Stage
     assert len(stage.discord.bot_messages()) == 1
 
 
-@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=(pytest.mark.long, pytest.mark.timeout(300)))])
+@pytest.mark.parametrize("seconds", [2, pytest.param(20, marks=(pytest.mark.long, pytest.mark.timeout(300)))])
 async def test_two_hundred_messages_a_second_in_one_channel_hold_up_no_answer(stage: Stage, seconds: int) -> None:
     """Each is journalled, and who asks in the middle of them is answered."""
     stage.model.default(say("I can hear you."))
@@ -160,7 +160,9 @@ async def test_fifty_reconnects_of_every_kind_lose_and_repeat_nothing(stage: Sta
     assert await stage.pool.fetchval("SELECT count(*) FROM chat_messages WHERE content LIKE 'talk %'") == 50
 
 
-@pytest.mark.parametrize("window_s", [1_800, 7_200], ids=["half an hour", "two hours"])
+@pytest.mark.parametrize(
+    "window_s", [1_800, pytest.param(7_200, marks=pytest.mark.long)], ids=["half an hour", "two hours"]
+)
 async def test_an_hour_offline_loses_nothing_and_answers_each_question_once(
     database_url: str, redis_url: str, pool: Pool, window_s: int
 ) -> None:

@@ -139,7 +139,7 @@ def test_every_snapshot_is_balanced_and_a_beginning_of_the_answer(text: str) -> 
 def test_real_pages_grow_well(page: Path) -> None:
     """Snapshots of pages as people write them, cut off anywhere: balanced, within the limit, and a beginning."""
     text = page.read_text(encoding="utf-8")[:6_000]
-    for end in range(0, len(text) + 1, max(1, len(text) // 15)):
+    for end in range(0, len(text) + 1, max(1, len(text) // 8)):
         shown = snapshot(text[:end])
         assert len(shown) <= MOST_CHARACTERS
         assert open_block(shown) is None
