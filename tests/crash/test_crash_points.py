@@ -17,15 +17,15 @@ from tests.harness.stage import Stage
 
 SETTINGS: Final[dict[str, Any]] = {
     "poll_s": 0.2,
-    "turn_lease_s": 1.2,
-    "turn_heartbeat_s": 0.3,
+    "turn_lease_s": 2.0,
+    "turn_heartbeat_s": 0.4,
     "reconcile_s": 2.0,
     # Nobody is to be held back here.
     "member_turns": 1000,
     "place_turns": 1000,
     "space_turns": 1000,
 }
-"""A turn whose worker died is taken over within about a second; the rest is as an operator gets it."""
+"""A turn whose worker died is taken over within about two seconds; the rest is as an operator gets it."""
 
 WINDOW_S: Final = 200.0
 """Longer than Discord remembers a nonce (180 s in the sandbox) and than Muninn trusts it to (120 s)."""

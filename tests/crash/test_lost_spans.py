@@ -10,7 +10,7 @@ from sandbox.patience import WITHIN_S
 from tests.harness.process import Process, open_processes
 from tests.harness.stage import Stage
 
-QUICK: Final[dict[str, Any]] = {"poll_s": 0.2, "turn_lease_s": 1.2, "turn_heartbeat_s": 0.3}
+QUICK: Final[dict[str, Any]] = {"poll_s": 0.2, "turn_lease_s": 2.0, "turn_heartbeat_s": 0.4}
 
 
 async def _journalled(stage: Stage, message: Message, *, within: float = WITHIN_S) -> None:

@@ -52,7 +52,7 @@ class Stage:
             "model": self.model.name,
             "model_context": 128_000,
             "poll_s": 0.5,
-            "turn_lease_s": 3.0,
+            "turn_lease_s": 6.0,
             "turn_heartbeat_s": 0.5,
             "drain_s": 3.0,
             "http_port": 0,

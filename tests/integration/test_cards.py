@@ -209,13 +209,13 @@ async def test_what_was_confirmed_is_gone_on_with_by_the_next_process(
 ) -> None:
     """I14: killed right after the press counted: done once by who comes next, under the facts of then."""
     async with open_processes(stage, tmp_path) as processes:
-        first = processes.start(crash_at="after_press", turn_lease_s=1.2, turn_heartbeat_s=0.3)
+        first = processes.start(crash_at="after_press", turn_lease_s=2.0, turn_heartbeat_s=0.4)
         await stage.discord.wait_for_session()
         card = await _card(stage, news)
         await stage.ada.press(card, "Do it")
         await first.killed()
         assert stage.discord.bot_messages(news) == []
-        last = processes.start(turn_lease_s=1.2, turn_heartbeat_s=0.3)
+        last = processes.start(turn_lease_s=2.0, turn_heartbeat_s=0.4)
         await _shows(stage, card, "✅ Done", within=20)
         await last.stop()
     assert len(stage.discord.bot_messages(news)) == 1

@@ -105,7 +105,7 @@ async def test_what_somebody_undid_by_hand_is_let_go(scene: Court) -> None:
 async def test_killed_while_a_ban_comes_to_its_end(scene: Court, tmp_path: Path) -> None:
     """I14: kill -9 with the timer in hand: whoever comes next lifts the ban, once, as one case."""
     async with open_processes(scene.stage, tmp_path) as processes:
-        first = processes.start(crash_at="after_timer", turn_lease_s=1.2, turn_heartbeat_s=0.3)
+        first = processes.start(crash_at="after_timer", turn_lease_s=2.0, turn_heartbeat_s=0.4)
         await scene.stage.discord.wait_for_session()
         await scene.stage.until("SELECT 1 FROM application_commands", within=30)
         await scene.does(scene.mia, "ban", member=scene.bob, duration="7d")

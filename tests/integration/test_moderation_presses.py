@@ -13,7 +13,7 @@ from tests.harness.process import open_processes
 from tests.harness.stage import Stage
 
 BANS = ("PUT", "/guilds/*/bans/*")
-QUICK: dict[str, Any] = {"turn_lease_s": 1.2, "turn_heartbeat_s": 0.3}
+QUICK: dict[str, Any] = {"turn_lease_s": 2.0, "turn_heartbeat_s": 0.4}
 
 
 @pytest.fixture
