@@ -8,7 +8,7 @@ look at one again, after a failure or in another process, changes nothing and gi
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import structlog
 from redis.asyncio import Redis
@@ -22,6 +22,17 @@ log = structlog.get_logger(__name__)
 DEADLINE_S: Final = 0.25
 PAUSE_S: Final = 5.0
 MOST_LOCAL: Final = 50_000
+
+# Put a message (its id and the time) under each key, where it keeps its place, and tell the places.
+_PLACES: Final = """
+local places = {}
+for n, key in ipairs(KEYS) do
+    redis.call('ZADD', key, 'NX', ARGV[2], ARGV[1])
+    places[n] = redis.call('ZRANK', key, ARGV[1])
+    redis.call('EXPIRE', key, ARGV[3])
+end
+return places
+"""
 
 Verdict = Literal["go", "tell", "hold"]
 """Go on; hold it back and say so; hold it back in silence, for it was said in this window."""
@@ -75,12 +86,10 @@ class Limiter:
         if self._redis is not None and time.monotonic() >= self._paused_until:
             try:
                 async with asyncio.timeout(DEADLINE_S):
-                    pipeline = self._redis.pipeline(transaction=False)
-                    for key in keys:
-                        pipeline.zadd(self._prefix + key, {str(message_id): time.time()}, nx=True)
-                        pipeline.zrank(self._prefix + key, str(message_id))
-                        pipeline.expire(self._prefix + key, int(self._rates.window_s) + 1)
-                    return [int(place or 0) for place in (await pipeline.execute())[1::3]]
+                    named = [self._prefix + key for key in keys]
+                    keep_s = int(self._rates.window_s) + 1
+                    answer = await self._redis.eval(_PLACES, len(named), *named, message_id, time.time(), keep_s)
+                    return [int(place) for place in cast("list[int]", answer)]
             except (RedisError, OSError) as error:
                 REDIS_ERRORS.inc()
                 self._paused_until = time.monotonic() + PAUSE_S
