@@ -129,7 +129,14 @@ def assemble(
     rates = Rates(settings.member_turns, settings.place_turns, settings.space_turns, settings.rate_window_s)
     limiter = Limiter(resources.redis, f"{prefix}:rate:", rates)
     rules = Rules(limiter, guild_settings, _company(settings), Ambience(_reserve(settings)), routes)
-    router = Router(pool, rules, wakeups.inbox, wakeups.turns.set, poll_s=settings.poll_s)
+    router = Router(
+        pool,
+        rules,
+        wakeups.inbox,
+        wakeups.turns.set,
+        poll_s=settings.poll_s,
+        worker=worker if role == "whole" else None,
+    )
     ingress = Ingress(
         pool,
         Seen(resources.redis, f"{prefix}:seen:", resources.ledger),

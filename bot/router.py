@@ -7,22 +7,26 @@ Rate limits act here; a message over a limit is a turn too, told so once a windo
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
+
+from asyncpg import UniqueViolationError
 
 from bot.arrivals.items import Decision, Fate, Ignored, Item, Joined, PutOff, TurnReason, waiting
 from bot.arrivals.rules import PASTE_S, Rules
 from bot.crash import crash_point
+from bot.turns import Turn
 from memory.database import BORROW_S, Db, Pool
 
 BATCH: Final = 64
 
 
-# Claim what still waits, make a turn of each item with its trigger, and mark it routed; one notification wakes the
-# workers. The commit need not wait for the disk: lost with a crash of the server, the items wait in the inbox again,
-# and the claim of a turn, which does wait, takes this with it.
+# Claim what still waits, make a turn of each item with its trigger, and mark it routed. At most $9 of them begin here
+# at once, under a lease of $10 seconds: the first of each place where nothing waits and nothing runs. For the others
+# one notification wakes the workers. Where none begins, the commit need not wait for the disk: lost with a crash of the
+# server, the items wait in the inbox again, and the claim of a turn, which does wait, takes this with it.
 ADD_TURNS_SQL: Final = """
 WITH held AS MATERIALIZED (
-    SELECT g.*, set_config('synchronous_commit', 'off', true)
+    SELECT g.*, set_config('synchronous_commit', CASE WHEN $9 > 0 THEN 'on' ELSE 'off' END, true)
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bigint[], $7::float8[],
                 $8::text[])
       AS d (inbox_id, cancelled, notice, triggered_at, reason, author_id, delay_s, route)
@@ -32,21 +36,40 @@ WITH held AS MATERIALIZED (
         FROM discord_inbox i WHERE i.inbox_id = d.inbox_id AND i.state = 'waiting'
         FOR UPDATE SKIP LOCKED
     ) AS g
+), begun AS MATERIALIZED (
+    SELECT inbox_id FROM (
+        SELECT DISTINCT ON (space_id, place_id) h.inbox_id, h.delay_s FROM held h
+        WHERE h.cancelled IS NULL AND NOT EXISTS (
+            SELECT FROM turns w WHERE w.space_id = h.space_id AND w.place_id = h.place_id AND w.state = 'queued')
+          AND NOT EXISTS (
+            SELECT FROM turns w WHERE w.space_id = h.space_id AND w.place_id = h.place_id
+              AND w.state IN ('running', 'composed', 'delivering'))
+        ORDER BY space_id, place_id, inbox_id
+    ) AS first WHERE delay_s = 0 ORDER BY inbox_id LIMIT $9
+), decided AS (
+    SELECT h.*, h.inbox_id IN (SELECT inbox_id FROM begun) AS begins FROM held h
 ), added AS (
     INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, end_reason, notice, triggered_at, ended_at,
-                       reason, available_at, route)
-    SELECT space_id, place_id, author_id, message_id, CASE WHEN cancelled IS NULL THEN 'queued' ELSE 'cancelled' END,
+                       reason, available_at, route, lease_no, lease_until, attempts, started_at)
+    SELECT space_id, place_id, author_id, message_id,
+           CASE WHEN cancelled IS NOT NULL THEN 'cancelled' WHEN begins THEN 'running' ELSE 'queued' END,
            cancelled, notice, triggered_at, CASE WHEN cancelled IS NULL THEN NULL ELSE now() END,
-           reason, now() + make_interval(secs => delay_s), route
-    FROM held ORDER BY inbox_id
+           reason, now() + make_interval(secs => delay_s), route, begins::int,
+           CASE WHEN begins THEN now() + make_interval(secs => $10) END, begins::int, CASE WHEN begins THEN now() END
+    FROM decided ORDER BY inbox_id
     ON CONFLICT (space_id, trigger_id) DO NOTHING
-    RETURNING turn_id, space_id, trigger_id
+    RETURNING turn_id, space_id, place_id, author_id, trigger_id, state, notice, lease_no, attempts,
+              triggered_at < now() - make_interval(secs => $11) AS overdue, reason, route
 ), triggers AS (
     INSERT INTO turn_triggers (space_id, message_id, turn_id) SELECT space_id, trigger_id, turn_id FROM added
 ), routed AS (
     UPDATE discord_inbox i SET state = 'routed' FROM held WHERE i.inbox_id = held.inbox_id
+), woken AS MATERIALIZED (
+    SELECT pg_notify('muninn_turns', '') FROM (SELECT FROM added WHERE state = 'queued' LIMIT 1) AS waits
 )
-SELECT count(*) AS turns, pg_notify('muninn_turns', '') AS woken FROM added
+SELECT added.* FROM added WHERE state = 'running'
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, 'woken', NULL, NULL, NULL, NULL, NULL, NULL FROM woken
 """
 
 # Nothing comes of these.
@@ -82,12 +105,39 @@ UPDATE discord_inbox i SET state = 'routed' FROM held WHERE i.inbox_id = held.in
 """
 
 
+class Beginner(Protocol):
+    """Who can begin turns in this process at once, instead of claiming them a moment later."""
+
+    lease_s: float
+    window_s: float
+
+    @property
+    def free(self) -> int:
+        """How many more turns it takes."""
+        ...
+
+    def begin(self, begun: Sequence[Turn]) -> None:
+        """Run these, which are ours as if they had been claimed."""
+        ...
+
+
 class Router:
-    """Routes the inbox whenever it is woken, and at least every `poll_s` seconds."""
+    """Routes the inbox whenever it is woken, and at least every `poll_s` seconds.
+
+    Without `worker`, turns are begun by whoever claims them.
+    """
 
     def __init__(
-        self, pool: Pool, rules: Rules, woken: asyncio.Event, on_turns: Callable[[], None], *, poll_s: float
+        self,
+        pool: Pool,
+        rules: Rules,
+        woken: asyncio.Event,
+        on_turns: Callable[[], None],
+        *,
+        poll_s: float,
+        worker: Beginner | None = None,
     ) -> None:
+        self._worker = worker
         self._pool = pool
         self._rules = rules
         self._woken = woken
@@ -108,28 +158,34 @@ class Router:
 
     async def route(self) -> int:
         """Route one batch; gives how many items it had."""
+        begun: list[Turn] = []
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             items = await waiting(conn, BATCH)
             if items:
                 fates = [await self._rules.fate(conn, item) for item in items]
                 crash_point("before_route")
-                await self._settle(conn, fates)
+                begun = await self._settle(conn, fates)
         if items:
             crash_point("after_route")
-            self._on_turns()
+            if self._worker is not None and begun:
+                self._worker.begin(begun)
+            if len(begun) < len(items):
+                self._on_turns()
         return len(items)
 
-    async def _settle(self, conn: Db, fates: Sequence[Fate]) -> None:
-        """Record what becomes of each. The rest of a long message comes after its beginning, which makes the turn."""
+    async def _settle(self, conn: Db, fates: Sequence[Fate]) -> list[Turn]:
+        """Record what becomes of each. The rest of a long message comes after its beginning, which makes the turn.
+        Gives the turns that begin here."""
+        begun: list[Turn] = []
         decisions = [fate for fate in fates if isinstance(fate, Decision)]
         if decisions:
-            await _add_turns(conn, decisions)
+            begun += await self._add_turns(conn, decisions)
         if joining := [fate for fate in fates if isinstance(fate, Joined)]:
             own = await _join(conn, joining)
             # Their beginning is no turn, or one that has begun already.
             decisions += (late := [await self._rules.admitted(Decision(item, _reason(item))) for item in own])
             if late:
-                await _add_turns(conn, late)
+                begun += await self._add_turns(conn, late)
         if ignored := [fate.item.inbox_id for fate in fates if isinstance(fate, Ignored)]:
             await conn.execute(IGNORE_SQL, ignored)
         if put_off := [fate for fate in fates if isinstance(fate, PutOff)]:
@@ -138,6 +194,31 @@ class Router:
             self._later(after, self._woken.set)
         self._later([PASTE_S for _ in joining], self._on_turns)
         self._later([decision.delay_s for decision in decisions if decision.delay_s], self._on_turns)
+        return begun
+
+    async def _add_turns(self, conn: Db, decisions: Sequence[Decision]) -> list[Turn]:
+        """Make turns of these; gives those that begin here."""
+        columns: list[list[Any]] = [
+            [d.item.inbox_id for d in decisions],
+            [d.cancelled for d in decisions],
+            [d.notice for d in decisions],
+            [d.triggered_at for d in decisions],
+            [d.reason for d in decisions],
+            [d.author_id for d in decisions],
+            [d.delay_s for d in decisions],
+            [d.route for d in decisions],
+        ]
+        worker = self._worker
+        if worker is not None and worker.free > 0:
+            try:
+                rows = await conn.fetch(ADD_TURNS_SQL, *columns, worker.free, worker.lease_s, worker.window_s)
+            except UniqueViolationError:
+                # Another process began in the same place in the same instant: nothing was done.
+                pass
+            else:
+                return [Turn(outcome=None, **dict(row)) for row in rows if row["state"] == "running"]
+        await conn.fetch(ADD_TURNS_SQL, *columns, 0, 0.0, 0.0)
+        return []
 
     def _later(self, after_s: Sequence[float], wake: Callable[[], None]) -> None:
         """Look again when the first and the last of these are due; a poll finds the others."""
@@ -157,17 +238,3 @@ async def _join(conn: Db, joining: Sequence[Joined]) -> list[Item]:
         if not found:
             left.append(each.item)
     return left
-
-
-async def _add_turns(conn: Db, decisions: Sequence[Decision]) -> None:
-    columns: list[list[Any]] = [
-        [d.item.inbox_id for d in decisions],
-        [d.cancelled for d in decisions],
-        [d.notice for d in decisions],
-        [d.triggered_at for d in decisions],
-        [d.reason for d in decisions],
-        [d.author_id for d in decisions],
-        [d.delay_s for d in decisions],
-        [d.route for d in decisions],
-    ]
-    await conn.execute(ADD_TURNS_SQL, *columns)

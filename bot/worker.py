@@ -50,9 +50,9 @@ class Worker:
         self._cancelled = cancelled
         self._woken = woken
         self._slots = slots
-        self._lease_s = lease_s
+        self.lease_s = lease_s
         self._heartbeat_s = heartbeat_s
-        self._window_s = window_s
+        self.window_s = window_s
         self._poll_s = poll_s
         self._running: dict[TurnId, tuple[Turn, asyncio.Task[None]]] = {}
         self._unwanted: set[TurnId] = set()
@@ -68,10 +68,26 @@ class Worker:
                 self._unwanted.add(turn_id)
                 self._running[turn_id][1].cancel()
 
+    @property
+    def free(self) -> int:
+        """How many more turns this process takes now."""
+        return 0 if self._stopping else max(self._slots - len(self._running), 0)
+
+    def begin(self, begun: Sequence[Turn]) -> None:
+        """Run turns that are ours: claimed, or begun by the router when it made them."""
+        if begun:
+            crash_point("after_claim")
+        if not self._running:
+            self._beat_at = time.monotonic()
+        for turn in begun:
+            task = asyncio.create_task(self._run(turn), name=f"turn-{turn.turn_id}")
+            self._running[turn.turn_id] = (turn, task)
+        self._note_running()
+
     async def claim_forever(self) -> None:
         """Claim whenever woken or a slot is free, and at least every `poll_s` seconds."""
         while True:
-            if len(self._running) < self._slots and not self._stopping:
+            if self.free > 0:
                 await self._claim()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._poll_s):
@@ -92,13 +108,13 @@ class Worker:
                 continue
             sent_at = time.monotonic()
             # An answer that comes later than this is none: what runs must have stopped when the lease ends.
-            safe_until = self._beat_at + self._lease_s - self._heartbeat_s / 2
+            safe_until = self._beat_at + self.lease_s - self._heartbeat_s / 2
             try:
                 async with (
                     asyncio.timeout(min(self._heartbeat_s, safe_until - sent_at)),
                     self._pool.acquire(timeout=BORROW_S) as conn,
                 ):
-                    ours = await turns.heartbeat(conn, running, lease_s=self._lease_s)
+                    ours = await turns.heartbeat(conn, running, lease_s=self.lease_s)
             except Exception as error:
                 if not is_passing(error):
                     raise
@@ -134,22 +150,14 @@ class Worker:
                 self._running[turn_id][1].cancel()
 
     async def _claim(self) -> None:
-        free = self._slots - len(self._running)
         try:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
-                claimed = await turns.claim(conn, most=free, lease_s=self._lease_s, window_s=self._window_s)
+                claimed = await turns.claim(conn, most=self.free, lease_s=self.lease_s, window_s=self.window_s)
         except asyncpg.UniqueViolationError:
             # Another process took the same lane in the same instant.
             self._woken.set()
             return
-        if claimed:
-            crash_point("after_claim")
-        if not self._running:
-            self._beat_at = time.monotonic()
-        for turn in claimed:
-            task = asyncio.create_task(self._run(turn), name=f"turn-{turn.turn_id}")
-            self._running[turn.turn_id] = (turn, task)
-        self._note_running()
+        self.begin(claimed)
 
     async def _run(self, turn: Turn) -> None:
         """Run one turn. Its failures stay its own: it is given back, and comes again after a pause."""
