@@ -36,6 +36,8 @@ DIFF: Final = Slash("diff", "See what the newest version changed.", (CHANNEL,), 
 REVERT: Final = Slash("revert", "Let an earlier version count again.", (VERSION, CHANNEL), RULES, where="guilds")
 RULES_COMMANDS: Final = (SHOW, EDIT, DIFF, REVERT)
 
+_MAY_NOT: Final = "Only who administers this server may see and change its rules; nothing was changed."
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -165,8 +167,7 @@ class RulesDesk:
         return version
 
     async def _require(self, interaction: Interaction, place_id: PlaceId) -> None:
-        facts = self.governing.facts(interaction.scope.space_id)
-        if interaction.is_direct or not await self.governing.governs(interaction.scope, interaction.user_id, facts):
-            raise CommandRefused("Only who administers this server may see and change its rules; nothing was changed.")
-        if place_id != WHOLE_SPACE and await facts.place(place_id) is None:
-            raise CommandRefused("I see no such channel in this server, so nothing was changed.")
+        place = None if place_id == WHOLE_SPACE else place_id
+        await self.governing.require(
+            interaction.scope, interaction.user_id, _MAY_NOT, is_direct=interaction.is_direct, place_id=place
+        )

@@ -211,6 +211,16 @@ class GuildSettingsDoor:
             del self._kept[key]
 
 
+# What was set for this very place.
+SET_IN_SQL: Final = "SELECT name FROM guild_settings WHERE space_id = $1 AND place_id = $2"
+
+
+async def set_in(conn: Db, space_id: SpaceId, place_id: PlaceId) -> frozenset[Name]:
+    """The names of what was set for a place itself, and does not come from around it."""
+    names = {row["name"] for row in await conn.fetch(SET_IN_SQL, space_id, place_id)}
+    return frozenset(each for each in get_args(Name) if each in names)
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One change. `value` is None where it was taken back to what holds around it."""
