@@ -11,7 +11,7 @@ from typing import Final
 import discord
 import structlog
 
-from bot.bodies import Field
+from bot.bodies import Attached, Field
 from bot.commands.declaration import Family, Slash
 from bot.commands.options import place, whole
 from bot.errors import CommandRefused
@@ -108,7 +108,13 @@ class RulesDesk:
             await reply.say("There are no rules here. `/rules edit` writes some.")
             return
         by = f"<@{found[0].set_by}>" if found[0].set_by else "somebody"
-        await reply.say(f"Version {found[0].version}, by {by}:\n{found[0].content}"[:SHOWN])
+        said = f"Version {found[0].version}, by {by}:"
+        if len(found[0].content) <= SHOWN:
+            await reply.say(f"{said}\n{found[0].content}")
+            return
+        attached = Attached("rules.txt", found[0].content.encode())
+        if not await reply.say(f"{said} they are long, so here is a file.", attached=attached):
+            raise CommandRefused("Discord did not take the file with the rules; please try again in a minute.")
 
     async def edit(self, command: Command, reply: Reply) -> None:
         """A form with what counts now. Who may not is told when they send it: a form must come first."""

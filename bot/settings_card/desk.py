@@ -22,9 +22,11 @@ from bot.guild_settings import (
     Value,
     change,
     changes,
+    count_changes,
     set_in,
 )
 from bot.interactions import EXPIRED_BUTTON, Command, Interaction, Interactions, Press, Reply, Submission
+from bot.pages import Page, Pages, pages_of
 from bot.settings_card.forms import TITLES, Form, fields, read
 from bot.settings_card.slash import (
     ADMIN_ROLE,
@@ -48,6 +50,9 @@ from memory.ids import PlaceId
 
 log = structlog.get_logger(__name__)
 
+LIST: Final = "changes"
+PAGE_SIZE: Final = 10
+
 _MAY_NOT: Final = "Only who administers this server may change its settings, so nothing was changed."
 _MAY_NOT_NAME: Final = "Only Discord administrators may name roles, so nothing was changed."
 
@@ -59,6 +64,7 @@ class SettingsCard:
     pool: Pool
     settings: GuildSettingsDoor
     governing: Governing
+    pages: Pages
 
     def open(self, interactions: Interactions) -> None:
         """Offer the commands."""
@@ -71,6 +77,7 @@ class SettingsCard:
         interactions.on_command(HISTORY, self.history)
         interactions.on_press(PREFIX, self.pressed)
         interactions.on_submit(PREFIX, self.written)
+        self.pages.on_list(LIST, self._changes)
 
     async def show(self, command: Command, reply: Reply) -> None:
         """The card of a channel, or of the whole guild."""
@@ -104,7 +111,7 @@ class SettingsCard:
         _, _, rest = submission.custom_id.partition(":")
         which, _, place = rest.partition(":")
         if which not in get_args(Form) or not place.isdecimal():
-            raise CommandRefused("This form has expired, so nothing was changed. Please use the command again.")
+            raise CommandRefused("This form has expired, so nothing was changed; please use the command again.")
         place_id = PlaceId(int(place))
         await self._require(submission, place_id)
         wanted = read(cast("Form", which), submission.fields, await self._here(submission, place_id))
@@ -149,11 +156,17 @@ class SettingsCard:
         await reply.say(f"{said}, {mine}.")
 
     async def history(self, command: Command, reply: Reply) -> None:
-        """The newest changes."""
-        await self._require(command, WHOLE_SPACE)
+        """All changes on record, the newest first."""
+        await self.pages.show(command, reply, LIST)
+
+    async def _changes(self, who: Interaction, _: str, at: int) -> Page:
+        await self._require(who, WHOLE_SPACE)
         async with self.pool.acquire(timeout=BORROW_S) as conn:
-            found = await changes(conn, command.scope.space_id, limit=15)
-        await reply.say("\n".join(map(history_line, found))[:2000] or "Nothing was changed yet.")
+            total = await count_changes(conn, who.scope.space_id)
+            at = min(at, pages_of(total, PAGE_SIZE) - 1)
+            found = await changes(conn, who.scope.space_id, limit=PAGE_SIZE, start=at * PAGE_SIZE)
+        title = f"**{total} changes of settings are on record.**" if total else "Nothing was changed yet."
+        return Page(title, [history_line(each) for each in found], at, pages_of(total, PAGE_SIZE))
 
     async def _ask(self, press: Press, reply: Reply, form: Form, place_id: PlaceId) -> None:
         await self._require(press, place_id)
@@ -198,7 +211,7 @@ class SettingsCard:
                     if await change(conn, space_id, place_id, name, value, by=who.user_id) is not None:
                         log.info("guild_settings.changed", guild_id=space_id, place_id=place_id, name=name)
         except ValueError as error:
-            raise CommandRefused(f"{error} Nothing was changed.") from error
+            raise CommandRefused(f"{str(error).rstrip('.')}; nothing was changed.") from error
         self.settings.forget(space_id)
 
     async def _require(self, who: Interaction, place_id: PlaceId) -> None:

@@ -19,6 +19,10 @@ _NUMBERS: Final[Mapping[Name, tuple[str, str]]] = {
 }
 
 
+_OF_ANSWERS: Final[Sequence[Name]] = ("language", "ack_reaction", "quiet_hours", "ambient_hourly", "model")
+_COUNTED: Final = frozenset({*_NUMBERS, "ambient_hourly"})
+
+
 def fields(form: Form, held: GuildSettings, models: Sequence[str]) -> list[Field]:
     """What is asked, filled in with what holds."""
     if form == "limits":
@@ -26,6 +30,15 @@ def fields(form: Form, held: GuildSettings, models: Sequence[str]) -> list[Field
     made = [
         Field("language", "Language", held.language or "", "Such as de; empty: that of who asks", False, 20),
         Field("ack_reaction", "Emoji that says: seen", _written(held.ack_reaction), "Empty: none", False, 60),
+        Field(
+            "quiet_hours",
+            "Quiet hours",
+            held.quiet_hours,
+            "When nothing is said unasked, such as 22-7 Europe/Berlin",
+            False,
+            60,
+        ),
+        Field("ambient_hourly", "How often unasked", str(held.ambient_hourly), "Times an hour at most"),
     ]
     if len(models) > 1:
         made.append(Field("model", "Model", held.model, choices=[(each, each) for each in models[:25]]))
@@ -35,14 +48,14 @@ def fields(form: Form, held: GuildSettings, models: Sequence[str]) -> list[Field
 def read(form: Form, written: Mapping[str, tuple[str, ...]], held: GuildSettings) -> dict[Name, Value | None]:
     """What is to be changed, by name. Raises CommandRefused for what does not fit; nothing is changed then."""
     found: dict[Name, Value | None] = {}
-    names: Sequence[Name] = tuple(_NUMBERS) if form == "limits" else ("language", "ack_reaction", "model")
+    names: Sequence[Name] = tuple(_NUMBERS) if form == "limits" else _OF_ANSWERS
     for name in names:
         if name == "model" and name not in written:
             continue
         words = next(iter(written.get(name, ())), "").strip()
-        value = _number(words) if form == "limits" else _emoji(words) if name == "ack_reaction" else words or None
+        value = _number(words) if name in _COUNTED else _emoji(words) if name == "ack_reaction" else words or None
         if value is not None and (fault := fault_in(name, value)) is not None:
-            raise CommandRefused(f"{fault} Nothing was changed.")
+            raise CommandRefused(f"{fault.rstrip('.')}; nothing was changed.")
         if value != getattr(held, name):
             found[name] = value
     return found

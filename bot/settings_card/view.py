@@ -29,6 +29,7 @@ LISTENING: Final[Mapping[Listening, str]] = {
 AROUND: Final = "inherit"
 _NAMES: Final[Mapping[Name, str]] = {
     **SWITCHES, "listening": "Listening", "language": "Language", "model": "Model", "ack_reaction": "Seen",
+    "quiet_hours": "Quiet hours", "ambient_hourly": "How often unasked",
 }  # fmt: skip
 """What may be set for one place, in words."""
 
@@ -40,9 +41,10 @@ def words(held: GuildSettings, place_id: PlaceId) -> str:
     where = f"in <#{place_id}>" if place_id != WHOLE_SPACE else "in this server"
     lines = [
         f"**How I behave {where}**",
-        f"Listening: {LISTENING[held.listening].lower()}",
+        f"Listening: {_lowered(LISTENING[held.listening])}",
         *(f"{said}: {'on' if getattr(held, name) else 'off'}" for name, said in SWITCHES.items()),
         f"Language: {held.language or 'that of who asks'} · Model: `{held.model}`",
+        f"Unasked at most {held.ambient_hourly} times an hour · Quiet hours: {held.quiet_hours or 'none'}",
         f"Messages are seen with: {_emoji(held.ack_reaction)}",
         f"Messages are kept for {f'{held.retention_days} days' if held.retention_days else 'ever'}",
         f"Tokens a day: {_tokens(held.daily_tokens)} for all, {_tokens(held.member_daily_tokens)} for each member",
@@ -92,6 +94,10 @@ def _flip(held: GuildSettings, place_id: PlaceId, name: Switch, said: str) -> Co
         f"{PREFIX}:flip:{place_id}:{becomes}",
         "success" if is_on else "secondary",
     )
+
+
+def _lowered(said: str) -> str:
+    return said[:1].lower() + said[1:]
 
 
 def _tokens(many: int) -> str:

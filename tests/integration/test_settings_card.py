@@ -18,19 +18,21 @@ async def test_everything_on_the_card_changes_something(stage: Stage) -> None:
         assert "Speaking unasked: off" in card.content
 
     async def shows(use: Use, words: str) -> None:
-        assert words in (await use.updated(within=10)).content
+        assert words in (await use.updated()).content
 
     async with stage.muninn(models="another"):
         await shows(await olive.press(card, "Speaking unasked: off"), "Speaking unasked: on")
         await shows(await olive.choose(card, "settings:listening:0", "listening=free"), "Listening: to everything")
         await shows(await olive.choose(card, "settings:mod-log:0", stage.general), f"Cases: <#{stage.general.id}>")
         await shows(await olive.choose(card, "settings:admins:0", [admins]), f"Admins: <@&{admins.id}>")
-        form = await (await olive.press(card, "Answers…")).modal(within=10)
+        form = await (await olive.press(card, "Answers…")).modal()
         await shows(
-            await olive.submit(form, {"Language": "de", "Emoji that says: seen": "👀", "Model": "another"}),
-            "Language: de · Model: `another`\nMessages are seen with: 👀",
+            await olive.submit(
+                form, {"Language": "de", "Quiet hours": "22-7", "Emoji that says: seen": "👀", "Model": "another"}
+            ),
+            "Quiet hours: 22-7\nMessages are seen with: 👀",
         )
-        form = await (await olive.press(card, "Limits…")).modal(within=10)
+        form = await (await olive.press(card, "Limits…")).modal()
         await shows(
             await olive.submit(
                 form, {"Days for which messages are kept": "7", "Tokens a day for each member": "1,000"}
@@ -38,22 +40,25 @@ async def test_everything_on_the_card_changes_something(stage: Stage) -> None:
             "Messages are kept for 7 days\nTokens a day: 10,000,000 for all, 1,000 for each member",
         )
         await shows(await olive.choose(card, "settings:admins:0", []), "Admins: Discord's administrators")
-        form = await (await olive.press(card, "Answers…")).modal(within=10)
+        form = await (await olive.press(card, "Answers…")).modal()
         refused = await olive.submit(form, {"Language": "fr", "Emoji that says: seen": "seen"})
-        assert "no emoji, so nothing was changed" in (await refused.message(within=10)).content
+        assert "no emoji, so nothing was changed" in (await refused.message()).content
         rows = await stage.pool.fetch(
             "SELECT name, version, value::text AS value, set_by, set_at FROM guild_setting_changes ORDER BY 1, 2"
         )
         assert [(row["name"], row["value"]) for row in rows] == [
             ("ack_reaction", '"👀"'), ("admin_role_ids", f"[{admins.id}]"), ("admin_role_ids", "[]"),
             ("ambient", "true"), ("language", '"de"'), ("listening", '"free"'), ("member_daily_tokens", "1000"),
-            ("mod_log_id", str(stage.general.id)), ("model", '"another"'), ("retention_days", "7"),
+            ("mod_log_id", str(stage.general.id)), ("model", '"another"'), ("quiet_hours", '"22-7"'),
+            ("retention_days", "7"),
         ]  # fmt: skip
         assert {row["set_by"] for row in rows} == {olive.id}
-        told = await (await olive.slash(stage.general, "settings history")).message(within=10)
-        assert f"<@{olive.id}>: `ambient` for the server = `True`" in told.content
+        told = await (await olive.slash(stage.general, "settings history")).message()
+        assert told.content.startswith("**11 changes")
+        assert f"<@{olive.id}>: `listening` for the server = `free`" in told.content
+        await shows(await olive.press(told, "▶"), f"<@{olive.id}>: `ambient` for the server = `True`")
 
-        here = await (await olive.slash(stage.general, "settings show", channel=stage.general)).message(within=10)
+        here = await (await olive.slash(stage.general, "settings show", channel=stage.general)).message()
         await shows(await olive.press(here, "Speaking unasked: on"), "Speaking unasked: off")
         back = f"settings:back:{stage.general.id}"
         await shows(await olive.choose(here, back, "ambient=inherit"), "Speaking unasked: on")
