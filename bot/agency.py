@@ -122,7 +122,7 @@ def assemble(
     guide = Help(lambda: interactions.declared, pages)
     interactions.on_command(HELP, guide.asked, suggester=guide.suggest)
     RulesDesk(pool, governing).open(interactions)
-    SettingsCard(pool, guild_settings, governing).open(interactions)
+    SettingsCard(pool, guild_settings, governing, pages).open(interactions)
     eraser = assemble_privacy(settings, pool, redis, interactions, guild_settings, governing, me, cancel=cancel)
     commands = CommandSync(pool, writes, me.application_id, interactions.bodies())
     return Agency(judgement, asking, interactions, commands, moderation, eraser, reactions)

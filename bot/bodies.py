@@ -18,6 +18,9 @@ Component = Mapping[str, Any]
 
 SUPPRESS_EMBEDS: Final = 4
 
+WRITING_PLACES: Final = (0, 5)
+"""Discord's channel types for text and announcements."""
+
 # Discord's kinds of a first answer to an interaction.
 ResponseKind = Literal["message", "deferred", "deferred_update", "update", "suggestions", "form"]
 _RESPONSE_TYPES: Final[Mapping[ResponseKind, int]] = {
@@ -141,6 +144,30 @@ def menu(custom_id: str, choices: Sequence[tuple[str, str]], *, chosen: str | No
     if hint:
         made["placeholder"] = hint[:150]
     return made
+
+
+def choose_places(custom_id: str, chosen: Sequence[int] = (), *, hint: str = "") -> Component:
+    """A menu of the guild's channels in which people write: at most one, and none where it is emptied."""
+    made = _choose_things(8, "channel", custom_id, chosen, 1, hint)
+    return {**made, "channel_types": list(WRITING_PLACES)}
+
+
+def choose_roles(custom_id: str, chosen: Sequence[int] = (), *, most: int = 1, hint: str = "") -> Component:
+    """A menu of the guild's roles: as many as are wanted, and none where it is emptied."""
+    return _choose_things(6, "role", custom_id, chosen, most, hint)
+
+
+def _choose_things(
+    kind: int, thing: str, custom_id: str, chosen: Sequence[int], most: int, hint: str
+) -> dict[str, object]:
+    return {
+        "type": kind,
+        "custom_id": custom_id,
+        "placeholder": hint[:150],
+        "min_values": 0,
+        "max_values": most,
+        "default_values": [{"id": str(each), "type": thing} for each in chosen[:most]],
+    }
 
 
 def form_body(custom_id: str, title: str, fields: Sequence[Field]) -> Body:

@@ -57,6 +57,16 @@ DRAFT_POINTS: Final = (
     "after_turned",
 )
 
+ERASURE_POINTS: Final = (
+    # Erasing: a request is claimed; it is known what is about it; a statement has its effect; all is gone and that is
+    # not recorded yet, and is recorded (after the first sweep, and after the second).
+    "after_erasure_claim",
+    "after_erasure_collected",
+    "after_erasure_step",
+    "before_erasure_swept",
+    "after_erasure_swept",
+)
+
 MEMORY_POINTS: Final = (
     # Reading for memory: a place is claimed; changes are dealt with, before and after the commit; the model has
     # answered; values and checkpoint are written, before and after the commit.
@@ -86,7 +96,7 @@ def arm(spec: str | None) -> None:
     """
     global _wanted, _left
     name, _, count = (spec or "").partition(":")
-    if name and name not in POINTS + DRAFT_POINTS + MODERATION_POINTS + MEMORY_POINTS:
+    if name and name not in POINTS + DRAFT_POINTS + MODERATION_POINTS + ERASURE_POINTS + MEMORY_POINTS:
         raise ValueError(f"there is no crash point {name!r}")
     _wanted, _left = name or None, int(count or 1)
 

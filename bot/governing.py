@@ -11,10 +11,11 @@ from typing import Final, cast
 import orjson
 
 from bot.addressing import Identity
+from bot.errors import CommandRefused
 from bot.facts import Facts, MemberFacts
 from bot.rest import Reads
 from memory.database import BORROW_S, Pool
-from memory.ids import SpaceId, UserId
+from memory.ids import PlaceId, SpaceId, UserId
 from memory.scope import Scope
 
 # The roles that a guild named.
@@ -62,6 +63,21 @@ class Governing:
         async with self.pool.acquire(timeout=BORROW_S) as conn:
             named = roles_named(await conn.fetchval(ADMIN_ROLES_SQL, scope.space_id))
         return governs(user_id, member, self.owners, named)
+
+    async def require(
+        self, scope: Scope, user_id: UserId, otherwise: str, *, is_direct: bool, place_id: PlaceId | None = None
+    ) -> Facts:
+        """The facts by which somebody governs the space, and `place_id` is one of its places.
+
+        Raises CommandRefused with `otherwise` where they do not, or where there is no such place; ReadFailed where
+        Discord cannot say, and what PostgreSQL raises.
+        """
+        facts = self.facts(scope.space_id)
+        if is_direct or not await self.governs(scope, user_id, facts):
+            raise CommandRefused(otherwise)
+        if place_id is not None and await facts.place(place_id) is None:
+            raise CommandRefused("I see no such channel in this server, so nothing was changed.")
+        return facts
 
     async def administers(self, scope: Scope, user_id: UserId, facts: Facts | None = None) -> bool:
         """As `governs`, without the roles that the guild named. Raises as it does."""

@@ -11,7 +11,7 @@ from typing import Final
 import discord
 import structlog
 
-from bot.bodies import Field
+from bot.bodies import Attached, Field
 from bot.commands.declaration import Family, Slash
 from bot.commands.options import place, whole
 from bot.errors import CommandRefused
@@ -35,6 +35,8 @@ EDIT: Final = Slash("edit", "Write the rules that I follow.", (CHANNEL,), RULES,
 DIFF: Final = Slash("diff", "See what the newest version changed.", (CHANNEL,), RULES, where="guilds")
 REVERT: Final = Slash("revert", "Let an earlier version count again.", (VERSION, CHANNEL), RULES, where="guilds")
 RULES_COMMANDS: Final = (SHOW, EDIT, DIFF, REVERT)
+
+_MAY_NOT: Final = "Only who administers this server may see and change its rules; nothing was changed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,13 @@ class RulesDesk:
             await reply.say("There are no rules here. `/rules edit` writes some.")
             return
         by = f"<@{found[0].set_by}>" if found[0].set_by else "somebody"
-        await reply.say(f"Version {found[0].version}, by {by}:\n{found[0].content}"[:SHOWN])
+        said = f"Version {found[0].version}, by {by}:"
+        if len(found[0].content) <= SHOWN:
+            await reply.say(f"{said}\n{found[0].content}")
+            return
+        attached = Attached("rules.txt", found[0].content.encode())
+        if not await reply.say(f"{said} they are long, so here is a file.", attached=attached):
+            raise CommandRefused("Discord did not take the file with the rules; please try again in a minute.")
 
     async def edit(self, command: Command, reply: Reply) -> None:
         """A form with what counts now. Who may not is told when they send it: a form must come first."""
@@ -165,8 +173,7 @@ class RulesDesk:
         return version
 
     async def _require(self, interaction: Interaction, place_id: PlaceId) -> None:
-        facts = self.governing.facts(interaction.scope.space_id)
-        if interaction.is_direct or not await self.governing.governs(interaction.scope, interaction.user_id, facts):
-            raise CommandRefused("Only who administers this server may see and change its rules; nothing was changed.")
-        if place_id != WHOLE_SPACE and await facts.place(place_id) is None:
-            raise CommandRefused("I see no such channel in this server, so nothing was changed.")
+        place = None if place_id == WHOLE_SPACE else place_id
+        await self.governing.require(
+            interaction.scope, interaction.user_id, _MAY_NOT, is_direct=interaction.is_direct, place_id=place
+        )

@@ -211,6 +211,16 @@ class GuildSettingsDoor:
             del self._kept[key]
 
 
+# What was set for this very place.
+SET_IN_SQL: Final = "SELECT name FROM guild_settings WHERE space_id = $1 AND place_id = $2"
+
+
+async def set_in(conn: Db, space_id: SpaceId, place_id: PlaceId) -> frozenset[Name]:
+    """The names of what was set for a place itself, and does not come from around it."""
+    names = {row["name"] for row in await conn.fetch(SET_IN_SQL, space_id, place_id)}
+    return frozenset(each for each in get_args(Name) if each in names)
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One change. `value` is None where it was taken back to what holds around it."""
@@ -269,13 +279,22 @@ async def change(
 # The newest changes in a space.
 CHANGES_SQL: Final = """
 SELECT place_id, name, version, value::text AS value, set_by, set_at FROM guild_setting_changes
-WHERE space_id = $1 ORDER BY set_at DESC, place_id, name, version DESC LIMIT $2
+WHERE space_id = $1 ORDER BY set_at DESC, place_id, name, version DESC LIMIT $2 OFFSET $3
 """
 
 
-async def changes(conn: Db, space_id: SpaceId, *, limit: int = 10) -> tuple[Change, ...]:
-    """What was changed in a space, newest first."""
-    return tuple(_change_of(row) for row in await conn.fetch(CHANGES_SQL, space_id, limit))
+async def changes(conn: Db, space_id: SpaceId, *, limit: int = 10, start: int = 0) -> tuple[Change, ...]:
+    """What was changed in a space, newest first, after the first `start` of them."""
+    return tuple(_change_of(row) for row in await conn.fetch(CHANGES_SQL, space_id, limit, start))
+
+
+# How many changes there were in a space.
+COUNT_CHANGES_SQL: Final = "SELECT count(*) FROM guild_setting_changes WHERE space_id = $1"
+
+
+async def count_changes(conn: Db, space_id: SpaceId) -> int:
+    """How many changes are on record in a space."""
+    return int(await conn.fetchval(COUNT_CHANGES_SQL, space_id))
 
 
 def _change_of(row: Record) -> Change:

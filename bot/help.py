@@ -67,13 +67,13 @@ def _where(each: Declaration) -> str:
 
 
 def _said(each: Declaration, locale: str) -> str:
-    return localised(each.path).get(locale, each.description)
+    return localised(each.description).get(locale, each.description)
 
 
 def _whole(each: Declaration, locale: str) -> list[str]:
     lines = [f"**{each.shown}**: {_said(each, locale)}"]
     for option in each.options if isinstance(each, Slash) else ():
-        said = localised(f"{each.path} {option.name}").get(locale, option.description)
+        said = localised(option.description).get(locale, option.description)
         one_of = f" One of: {', '.join(shown for shown, _ in option.choices)}." if option.choices else ""
         lines.append(f"- `{option.name}`{'' if option.required else ' (may be left out)'}: {said}{one_of}")
     return lines

@@ -85,13 +85,15 @@ def bodies(declarations: Iterable[Declaration]) -> tuple[Body, ...]:
     for each in sorted(declarations, key=lambda one: one.path):
         match each:
             case Menu():
-                made[each.path] = _top(each, {"type": _MENUS[each.on], "name": each.name})
+                made[each.path] = _top(each, {"type": _MENUS[each.on], **_named(each.name)})
             case Slash():
                 family = each.family
                 if family is None:
                     made[each.path] = _top(each, {"type": 1, **_slash(each)})
                     continue
-                body = made.setdefault(family.name, _top(family, {"type": 1, **_said(family.name, family)}))
+                body = made.setdefault(
+                    family.name, _top(family, {"type": 1, **_described(family.name, family.description)})
+                )
                 _into(body, each)
     return tuple(made.values())
 
@@ -111,25 +113,29 @@ def _into(body: Body, each: Slash) -> None:
         group = next((one for one in level if one["name"] == each.group), None)
         if group is None:
             options: list[Body] = []
-            group = {"type": _GROUP, "name": each.group, "description": each.group.capitalize(), "options": options}
+            group = {"type": _GROUP, **_described(each.group, each.group.capitalize()), "options": options}
             level.append(group)
         level = cast("list[Body]", group["options"])
     level.append({"type": _SUBCOMMAND, **_slash(each)})
 
 
 def _slash(each: Slash) -> Body:
-    body: Body = {"name": each.name, "description": each.description}
-    if words := localised(each.path):
-        body["description_localizations"] = dict(words)
+    body = _described(each.name, each.description)
     # What is required stands first, as Discord wants it.
     options = sorted(each.options, key=lambda option: not option.required)
     if options:
-        body["options"] = [option.body(localised(f"{each.path} {option.name}")) for option in options]
+        body["options"] = [option.body(localised) for option in options]
     return body
 
 
-def _said(path: str, each: Family) -> Body:
-    body: Body = {"name": each.name, "description": each.description}
-    if words := localised(path):
+def _described(name: str, description: str) -> Body:
+    body: Body = {"name": name, "description": description}
+    if words := localised(description):
         body["description_localizations"] = dict(words)
     return body
+
+
+def _named(name: str) -> Body:
+    """Of a menu's entry the name is all that is shown."""
+    words = localised(name)
+    return {"name": name, **({"name_localizations": dict(words)} if words else {})}

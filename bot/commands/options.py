@@ -62,15 +62,19 @@ class Option(Generic[T]):
             raise CommandRefused(f"The option {self.name} takes one of what is offered, so nothing was done.")
         return read
 
-    def body(self, localised: Mapping[str, str]) -> Body:
-        """As Discord is told. `localised`: the description by locale."""
+    def body(self, localised: Callable[[str], Mapping[str, str]]) -> Body:
+        """As Discord is told. `localised`: words in other languages, by locale."""
         body: Body = {"type": _TYPES[self.kind], "name": self.name, "description": self.description, **self.bounds}
-        if localised:
-            body["description_localizations"] = dict(localised)
+        if words := localised(self.description):
+            body["description_localizations"] = dict(words)
         if self.required:
             body["required"] = True
         if self.choices:
-            body["choices"] = [{"name": shown, "value": meant} for shown, meant in self.choices]
+            body["choices"] = [
+                {"name": shown, "value": meant, **({"name_localizations": dict(words)} if words else {})}
+                for shown, meant in self.choices
+                for words in [localised(shown)]
+            ]
         if self.suggested:
             body["autocomplete"] = True
         return body

@@ -74,10 +74,18 @@ FROM {_E} AND t.author_id = e.subject_id AND {_HERE} AND t.state IN ('queued', '
 RETURNING CASE WHEN t.state = 'cancelled' THEN NULL ELSE t.turn_id END AS turn_id
 """
 
-# Whether something runs that has their words in hand: a turn of theirs, or a run where they wrote.
+# Whether something is under way that has their words in hand: a turn of theirs, or one where they wrote that began
+# before they were swept away; and before it is done, messages of before that are still being fetched, and cards about
+# them that somebody may press yet.
 BUSY_SQL: Final = f"""
 SELECT EXISTS (SELECT FROM turns t, {_E} AND t.author_id = e.subject_id AND {_HERE} AND t.state NOT IN {_ENDED})
-    OR EXISTS (SELECT FROM agent_runs t, {_E} AND {_HERE} AND t.state = 'running' AND t.place_id IN {_PLACES})
+    OR EXISTS (SELECT FROM turns t, {_E} AND {_HERE} AND t.state IN ('running', 'composed', 'delivering')
+               AND t.started_at <= coalesce(e.swept_at, now()) AND t.place_id IN {_PLACES})
+    OR EXISTS (SELECT FROM agent_runs t, {_E} AND {_HERE} AND t.state = 'running'
+               AND t.started_at <= coalesce(e.swept_at, now()) AND t.place_id IN {_PLACES})
+    OR EXISTS (SELECT FROM gateway_gaps t, {_E} AND t.closed_at IS NULL AND t.opened_at <= e.swept_at)
+    OR EXISTS (SELECT FROM action_cards t, {_E} AND {_HERE} AND t.state = 'open' AND t.asked_at <= e.swept_at
+               AND erasure_touches(e.erasure_id, e.subject_id, t.question || t.asked_action::text))
 """
 
 # The transcripts of runs in places where they wrote, and of those that name or repeat them; the counts of a run stay.
@@ -165,11 +173,11 @@ DELETE FROM memory_episodes t USING {_E} AND {_HERE}
 """
 DROP_RECALLS_SQL: Final = f"DELETE FROM recalls t USING {_E} AND t.asker_id = e.subject_id AND {_HERE}"
 
-# Summaries of places where they wrote start anew from what still stands.
+# Summaries of places where they wrote start anew from what still stands; one that is being written is written in vain.
 RESET_SUMMARIES_SQL: Final = f"""
 UPDATE conversation_summaries t SET
     content = '', since_id = 0, through_id = 0, epoch = t.epoch + 1, stale_at = coalesce(t.stale_at, now())
-FROM {_E} AND {_HERE} AND t.content <> ''
+FROM {_E} AND {_HERE} AND (t.content <> '' OR t.lease_until IS NOT NULL)
   AND (t.place_id IN {_PLACES} OR erasure_touches(e.erasure_id, e.subject_id, t.content))
 """
 

@@ -18,8 +18,7 @@ KEPT_OF_SPACE: Final = frozenset({"erasures", "erasure_messages"})
 
 KEPT_OF_PLACE: Final = KEPT_OF_SPACE | {
     "discord_events", "chat_messages", "place_cursors", "places", "guild_settings", "guild_setting_changes",
-    "guild_rules",
-    "mod_cases", "ai_events",
+    "guild_rules", "conversation_summaries", "mod_cases", "ai_events",
 }  # fmt: skip
 """What a channel's purge leaves or blanks: the journal's keys (I2), how the channel stands, what was set for it, cases
 of moderation, and what was spent."""
@@ -86,6 +85,13 @@ WITH blanked AS (
     RETURNING 1
 )
 SELECT count(*) FROM blanked
+"""
+
+# The summary of a place starts anew; one that is being written is written in vain.
+RESET_PLACE_SUMMARY_SQL: Final = """
+UPDATE conversation_summaries SET
+    content = '', since_id = 0, through_id = 0, epoch = epoch + 1, stale_at = coalesce(stale_at, now())
+WHERE space_id = $1 AND place_id = $2
 """
 
 # Memories of a place, and what rests on what was said in it.

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 import structlog
 from redis.asyncio import Redis
 
+from bot.crash import crash_point
 from bot.erasure import members, requests, spaces
 from bot.erasure.requests import Erasure
 from bot.metrics import REDIS_ERRORS
@@ -25,7 +26,10 @@ EVENTS_AT_ONCE: Final = 20_000
 PAUSE_S: Final = 0.02
 BUSY_S: Final = 2.0
 MOST_BUSY: Final = 60
-"""How often it waits for what is under way, before it goes on without: a worker that died holds nothing."""
+"""How often the first sweep waits for what is under way, before it goes on without: what can go is to go soon."""
+
+LAST_BUSY: Final = 1_000
+"""How often the second one waits, which nothing comes after: longer than any answer may take to arrive."""
 
 REDIS_S: Final = 10.0
 
@@ -38,7 +42,7 @@ class LeaseTaken(Exception):
 class Eraser:
     """Erases. `cancel` stops turns that run in this process; `prefix` is that of the application's keys in Redis.
 
-    `again_s`: seconds until the second sweep.
+    `again_s`: seconds until the second sweep; `lease_s`: after which another takes over from one that fell silent.
     """
 
     pool: Pool
@@ -47,6 +51,7 @@ class Eraser:
     cancel: Callable[[Sequence[TurnId]], None]
     poll_s: float
     again_s: float
+    lease_s: float = LEASE_S
 
     async def run(self) -> None:
         """Erase what is asked for, for ever. Raises what PostgreSQL raises; whoever runs it starts it again."""
@@ -57,9 +62,10 @@ class Eraser:
     async def step(self) -> bool:
         """Take one in hand; False where there is none."""
         async with self.pool.acquire(timeout=BORROW_S) as conn:
-            erasure = await requests.claim(conn, lease_s=LEASE_S)
+            erasure = await requests.claim(conn, lease_s=self.lease_s)
         if erasure is None:
             return False
+        crash_point("after_erasure_claim")
         try:
             await self._serve(erasure)
         except LeaseTaken:
@@ -74,9 +80,11 @@ class Eraser:
         removed = await (self._member(erasure) if erasure.kind == "member" else self._space(erasure))
         async with self.pool.acquire(timeout=BORROW_S) as conn:
             if erasure.state == "queued":
+                crash_point("before_erasure_swept")
                 ended = await requests.swept(conn, erasure, removed, again_s=self.again_s)
             else:
                 ended = await requests.done(conn, erasure)
+        crash_point("after_erasure_swept")
         log.info("erasure.swept", erasure_id=erasure.erasure_id, kind=erasure.kind, ended=ended, **removed)
 
     async def _busy(self, erasure: Erasure) -> bool:
@@ -86,7 +94,8 @@ class Eraser:
             rows = await conn.fetch(members.STOP_TURNS_SQL, erasure.erasure_id, timeout=STATEMENT_S)
             self.cancel([TurnId(row["turn_id"]) for row in rows if row["turn_id"] is not None])
             busy = await conn.fetchval(members.BUSY_SQL, erasure.erasure_id, timeout=STATEMENT_S)
-        return bool(busy) and erasure.attempts < MOST_BUSY
+        crash_point("after_erasure_collected")
+        return bool(busy) and erasure.attempts < (MOST_BUSY if erasure.state == "queued" else LAST_BUSY)
 
     async def _collect(self, conn: Borrowed, erasure: Erasure) -> None:
         for step in members.COLLECTING:
@@ -98,6 +107,7 @@ class Eraser:
             async with self.pool.acquire(timeout=BORROW_S) as conn:
                 await self._hold(conn, erasure)
                 status = await conn.execute(step.statement, erasure.erasure_id, timeout=STATEMENT_S)
+            crash_point("after_erasure_step")
             if step.what is not None:
                 removed[step.what] += int(status.rsplit(" ", 1)[1])
         async with self.pool.acquire(timeout=BORROW_S) as conn:
@@ -143,6 +153,7 @@ class Eraser:
             removed["memories"] += int(
                 await conn.fetchval(spaces.DROP_PLACE_MEMORIES_SQL, erasure.space_id, place_id, timeout=STATEMENT_S)
             )
+            await conn.execute(spaces.RESET_PLACE_SUMMARY_SQL, erasure.space_id, place_id, timeout=STATEMENT_S)
         for what, statement in (("messages", spaces.BLANK_PLACE_SQL), ("events", spaces.BLANK_PLACE_EVENTS_SQL)):
             while True:
                 async with self.pool.acquire(timeout=BORROW_S) as conn:
@@ -156,7 +167,7 @@ class Eraser:
         return removed
 
     async def _hold(self, conn: Borrowed, erasure: Erasure) -> None:
-        if not await requests.keep(conn, erasure, lease_s=LEASE_S):
+        if not await requests.keep(conn, erasure, lease_s=self.lease_s):
             raise LeaseTaken
 
     async def _forget_keys(self, subject: str) -> None:

@@ -97,6 +97,11 @@ class Interactions:
         return frozenset(self._presses)
 
     @property
+    def forms(self) -> frozenset[str]:
+        """Whose forms have a handler."""
+        return frozenset(self._submissions)
+
+    @property
     def names(self) -> frozenset[str]:
         """Which commands have a handler."""
         return frozenset(self._commands)

@@ -18,7 +18,8 @@ from bot.erasure import requests
 from bot.erasure.requests import Erasure, Seal
 from bot.errors import CommandRefused
 from bot.guild_settings import GuildSettingsDoor
-from bot.interactions import Command, Interaction, Interactions, Press, Reply, Typing
+from bot.interactions import EXPIRED_BUTTON, Command, Interaction, Interactions, Press, Reply, Typing
+from bot.privacy.deadline import OTHERS, deadline, is_over
 from bot.privacy.holdings import export, holdings
 from bot.privacy.recipients import Recipients
 from bot.privacy.slash import DELETE, EXPORT, RECEIPT, SHOW, STATUS, TIME_ZONE, ZONE
@@ -29,7 +30,6 @@ from memory.ids import UserId
 log = structlog.get_logger(__name__)
 
 PREFIX: Final = "privacy"
-HOLDS_S: Final = 600
 TOLD_WITHIN_S: Final = 60.0
 """Seconds for which whoever pressed waits for the summary; after that the receipt tells."""
 
@@ -40,8 +40,6 @@ STAYS: Final = (
     "made `@someone`; your messages on Discord itself; and, if you opted out, the choice itself with your id, so that "
     "it goes on. Copies in the operator's backups go when those expire."
 )
-_OTHERS: Final = "This is somebody else's. Use `/privacy` yourself."
-_EXPIRED: Final = "This button has expired, so nothing was done; please use the command again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +124,9 @@ class Desk:
         """A choice was changed, or the deletion confirmed. `privacy:<what>:<whose>[:<until>]`."""
         parts = press.custom_id.split(":")
         if len(parts) < 3 or not parts[2].isdecimal():
-            raise CommandRefused(_EXPIRED)
+            raise CommandRefused(EXPIRED_BUTTON)
         if int(parts[2]) != press.user_id:
-            raise CommandRefused(_OTHERS)
+            raise CommandRefused(OTHERS)
         match parts[1]:
             case "remembered" | "read":
                 await self._switch(press, reply, parts[1])
@@ -136,10 +134,10 @@ class Desk:
                 await reply.update(await self._question(press.user_id), components=_sure(press.user_id))
             case "keep":
                 await reply.update("Nothing was deleted.")
-            case "delete" if len(parts) == 4 and parts[3].isdecimal() and int(parts[3]) >= time.time():
+            case "delete" if len(parts) == 4 and not is_over(parts[3]):
                 await self._erase(press, reply)
             case _:
-                raise CommandRefused(_EXPIRED)
+                raise CommandRefused(EXPIRED_BUTTON)
 
     async def _switch(self, press: Press, reply: Reply, what: Literal["remembered", "read"]) -> None:
         async with self.pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
@@ -200,7 +198,7 @@ class Desk:
 
 
 def _sure(user_id: UserId) -> list[Component]:
-    until = int(time.time()) + HOLDS_S
+    until = deadline()
     return [
         row(
             button("Delete everything", f"{PREFIX}:delete:{user_id}:{until}", "danger"),

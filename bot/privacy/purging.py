@@ -3,7 +3,6 @@
 Whether they may is decided from Discord's facts when it is asked for, and again when it is confirmed (I5).
 """
 
-import time
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -14,7 +13,8 @@ from bot.erasure import requests
 from bot.erasure.requests import Seal
 from bot.errors import CommandRefused
 from bot.governing import Governing
-from bot.interactions import Command, Interaction, Interactions, Press, Reply
+from bot.interactions import EXPIRED_BUTTON, Command, Interaction, Interactions, Press, Reply
+from bot.privacy.deadline import OTHERS, deadline, is_over
 from bot.privacy.slash import CHANNEL, MEMBER, PURGE_CHANNEL, PURGE_MEMBER
 from memory.database import BORROW_S, Pool
 from memory.ids import PlaceId, UserId
@@ -22,13 +22,11 @@ from memory.ids import PlaceId, UserId
 log = structlog.get_logger(__name__)
 
 PREFIX: Final = "purge-kept"
-HOLDS_S: Final = 600
 
 _MAY_NOT: Final = "Only who administers this server may do this, so nothing was done."
 _HERE_STILL: Final = (
     "They are a member of this server, so their data is theirs to delete, by `/privacy delete`; nothing was done."
 )
-_EXPIRED: Final = "This button has expired, so nothing was done; please use the command again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +67,14 @@ class Purging:
         """It was confirmed, or not. `purge-kept:<kind>:<what>:<by whom>:<until>`; `no` for the kind keeps it."""
         parts = press.custom_id.split(":")
         if len(parts) != 5 or not all(part.isdecimal() for part in parts[2:]):
-            raise CommandRefused(_EXPIRED)
+            raise CommandRefused(EXPIRED_BUTTON)
         if int(parts[3]) != press.user_id:
-            raise CommandRefused("This is somebody else's; please use the command yourself.")
+            raise CommandRefused(OTHERS)
         if parts[1] == "no":
             await reply.update("Nothing was deleted.")
             return
-        if parts[1] not in ("place", "member") or int(parts[4]) < time.time():
-            raise CommandRefused(_EXPIRED)
+        if parts[1] not in ("place", "member") or is_over(parts[4]):
+            raise CommandRefused(EXPIRED_BUTTON)
         kind: Literal["place", "member"] = "place" if parts[1] == "place" else "member"
         subject_id = int(parts[2])
         await self._require(press, kind, subject_id)
@@ -89,17 +87,19 @@ class Purging:
 
     async def _require(self, interaction: Interaction, kind: str, subject_id: int) -> None:
         """Raises CommandRefused where they may not, and ReadFailed where Discord cannot say."""
-        facts = self.governing.facts(interaction.scope.space_id)
-        if interaction.is_direct or not await self.governing.governs(interaction.scope, interaction.user_id, facts):
-            raise CommandRefused(_MAY_NOT)
-        if kind == "place" and await facts.place(PlaceId(subject_id)) is None:
-            raise CommandRefused("I see no such channel in this server, so nothing was done.")
+        facts = await self.governing.require(
+            interaction.scope,
+            interaction.user_id,
+            _MAY_NOT,
+            is_direct=interaction.is_direct,
+            place_id=PlaceId(subject_id) if kind == "place" else None,
+        )
         if kind == "member" and await facts.member(UserId(subject_id)) is not None:
             raise CommandRefused(_HERE_STILL)
 
 
 def _sure(kind: str, subject_id: int, by: UserId) -> list[Component]:
-    until = int(time.time()) + HOLDS_S
+    until = deadline()
     return [
         row(
             button("Delete it", f"{PREFIX}:{kind}:{subject_id}:{by}:{until}", "danger"),

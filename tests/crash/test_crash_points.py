@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from bot.crash import DRAFT_POINTS, MEMORY_POINTS, MODERATION_POINTS, POINTS
+from bot.crash import DRAFT_POINTS, ERASURE_POINTS, MEMORY_POINTS, MODERATION_POINTS, POINTS
 from tests.crash.company import Company, Wish
 from tests.crash.verdict import Verdict, Words, journalled
 from tests.harness.process import Process, Processes, open_processes
@@ -206,4 +206,4 @@ def test_each_point_is_passed_by_some_code_and_each_is_named() -> None:
     would never be tried."""
     bot = Path(__file__).parents[2] / "bot"
     passed = [name for path in bot.rglob("*.py") for name in re.findall(r'crash_point\("(\w+)"\)', path.read_text())]
-    assert sorted(set(passed)) == sorted(POINTS + DRAFT_POINTS + MODERATION_POINTS + MEMORY_POINTS)
+    assert sorted(set(passed)) == sorted(POINTS + DRAFT_POINTS + MODERATION_POINTS + ERASURE_POINTS + MEMORY_POINTS)

@@ -1,25 +1,30 @@
 """I15: forget means everywhere. After an erasure nothing in any table or in Redis names them or says their words."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, cast
 
 import asyncpg
+import pytest
 import redis.asyncio as redis
 
 from bot.erasure import members, requests
 from bot.erasure.requests import Seal
 from bot.erasure.worker import Eraser
+from bot.interactions import EXPIRED_BUTTON
 from memory.ids import PlaceId, SpaceId, UserId
 from memory.items import Draft, remember
 from memory.scope import Scope
 from sandbox.discord import Message
 from sandbox.model import ChatRequest, Completion, call, say, say_json
-from tests.harness.remembering import entry, heard, is_extraction
+from tests.harness.erasing import found_in, tables
+from tests.harness.remembering import Mind, entry, heard, is_extraction, open_mind
 from tests.harness.stage import Stage
 from tests.harness.told import Talk
 
 CANARY = "zanzibar-cloves-4711"
+ADA = 70_133
 SEAL = Seal(b"a key of these tests")
 
 QUICK: dict[str, Any] = {
@@ -59,26 +64,6 @@ KEPT = {"mod_cases", "mod_counters", "mod_timers"}
 def eraser(pool: asyncpg.Pool) -> Eraser:
     """The worker of another process, without Redis and without turns."""
     return Eraser(pool, None, "", lambda _: None, poll_s=0.05, again_s=0.0)
-
-
-async def tables(pool: asyncpg.Pool) -> list[str]:
-    rows = await pool.fetch(
-        "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace ORDER BY 1"
-    )
-    return [row["relname"] for row in rows]
-
-
-async def found_in(pool: asyncpg.Pool, needles: Sequence[str]) -> dict[str, int]:
-    """How many rows of each table have any of the needles in any column, whatever its type."""
-    found: dict[str, int] = {}
-    for table in await tables(pool):
-        count = await pool.fetchval(
-            f'SELECT count(*) FROM "{table}" AS t, unnest($1::text[]) AS n WHERE strpos(t::text, n) > 0',
-            list(needles),
-        )
-        if count:
-            found[table] = count
-    return found
 
 
 async def found_in_redis(url: str, needles: Sequence[str]) -> list[str]:
@@ -247,9 +232,10 @@ async def test_delete_me(stage: Stage) -> None:
         before = await found_in(stage.pool, needles)
         assert set(before) >= PERSONAL - {"erasures", "erasure_lines", "memory_link_evidence", "turn_parts"}
         await pressed_delete(stage)
-        row = await stage.until(
-            "SELECT receipt, removed::text AS removed FROM erasures WHERE state = 'done'", within=30
-        )
+        await stage.until("SELECT 1 FROM erasures WHERE state <> 'queued'", within=30)
+    # It stops, and writes what was to be written behind; whoever comes next looks once more.
+    async with stage.muninn(**settings):
+        row = await stage.until("SELECT removed::text AS removed FROM erasures WHERE state = 'done'", within=30)
     removed = json.loads(row["removed"])
     assert min(removed[kind] for kind in ("messages", "memories", "turns", "episodes", "events", "reactions")) > 0
     assert set(await found_in(stage.pool, needles)) == {"mod_cases"}
@@ -290,6 +276,73 @@ async def test_an_erasure_that_was_cut_off_is_finished_by_whoever_comes_next(
         assert not await requests.is_about(conn, found, SEAL.mark("member", 702))
     assert await found_in(pool, [CANARY, "701"]) == {}
     assert await pool.fetchval("SELECT content FROM chat_messages WHERE author_id = 702") == "and a line of Bob's"
+
+
+@pytest.fixture
+async def mind(database_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Mind]:
+    async with open_mind(database_url, pool) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("writer", ["reader", "summaries"])
+async def test_what_a_model_had_in_hand_is_not_kept(mind: Mind, writer: str) -> None:
+    """I8, I15: reading and summing up hold her words while she is erased, and the model answers when all is done."""
+    pool = mind.pool
+    for number in range(4):
+        await mind.talk.says(ADA, f"my {CANARY} number {number}", name="Ada")
+    gate = mind.model.hold()
+    working = asyncio.create_task(mind.reader.step() if writer == "reader" else mind.summaries.step())
+    request = await gate.reached()
+    async with pool.acquire() as conn, conn.transaction():
+        await requests.ask(conn, SEAL, "member", ADA, space_id=None)
+    worker = eraser(pool)
+    while await worker.step():
+        pass
+    assert await pool.fetchval("SELECT state FROM erasures") == "done"
+    gate.release(turn(request))
+    await working
+    assert await found_in(pool, [CANARY, str(ADA)]) == {}
+
+
+async def test_an_answer_on_its_way_is_waited_for(stage: Stage) -> None:
+    """I15: another's answer that repeats her was made before, and arrives after the first sweep; the second waits."""
+    stage.model.default(turn)
+    async with stage.muninn(**CALM):
+        await stage.until("SELECT 1 FROM application_commands")
+        await stage.ada.says(stage.general, f"I sell {CANARY} at the harbour every week")
+        door = stage.discord.faults.rest("POST", "/channels/*/messages").hold()
+        await stage.bob.says(stage.general, f"{stage.discord.bot.mention} what does she sell at the harbour?")
+        await door.hit()
+        await pressed_delete(stage)
+        await stage.until("SELECT 1 FROM erasures WHERE attempts > 0")
+        await stage.pool.execute("UPDATE erasures SET attempts = 100")  # as if the first sweep had waited long enough
+        await stage.until("SELECT 1 FROM erasures WHERE state = 'swept' AND attempts > 1", within=20)
+        door.release()
+        await stage.until("SELECT 1 FROM erasures WHERE state = 'done'", within=20)
+    assert await found_in(stage.pool, [CANARY, str(stage.ada.id)]) == {}
+
+
+async def test_a_card_about_them_is_waited_for(pool: asyncpg.Pool) -> None:
+    """I15: what a moderator is asked about them can still be pressed; it goes when it is closed, before it is done."""
+    talk = Talk(pool)
+    said = await talk.says(702, "ban her", name="Bob")
+    await pool.execute(
+        """INSERT INTO action_cards (space_id, place_id, trigger_id, requester_id, action, digest, asked_action,
+               question, nonce, expires_at)
+           VALUES ($1, $2, $3, 702, 'ban', '\\x00', jsonb_build_object('member', $4::text), '?', 'n', now())""",
+        talk.scope.space_id, talk.scope.place_id, said, str(ADA),
+    )  # fmt: skip
+    async with pool.acquire() as conn, conn.transaction():
+        await requests.ask(conn, SEAL, "member", ADA, space_id=None)
+    worker = eraser(pool)
+    for _ in range(3):
+        await worker.step()
+    assert await pool.fetchval("SELECT state FROM erasures") == "swept"
+    await pool.execute("UPDATE action_cards SET state = 'expired'")
+    while await worker.step():
+        pass
+    assert await pool.fetchval("SELECT state FROM erasures") == "done"
+    assert await found_in(pool, [str(ADA)]) == {}
 
 
 async def test_what_is_erased_does_not_come_back(pool: asyncpg.Pool) -> None:
@@ -335,9 +388,21 @@ async def test_a_channel_is_purged_and_its_keys_stay(pool: asyncpg.Pool) -> None
     assert await pool.fetchval("SELECT content FROM chat_messages WHERE place_id = 601") == "and another channel"
 
 
-async def test_only_who_asked_presses_and_only_in_time(stage: Stage) -> None:
-    """I5: another person's press, a declined and an expired question delete nothing, and say so."""
+async def test_only_who_asked_presses_and_only_in_time(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """I5: a declined question, and one that has expired (seen after a restart), delete nothing, and say so; nobody else
+    is shown it at all."""
+    olive = stage.guild.member("Olive")
     async with stage.muninn(**CALM):
+        await stage.until("SELECT 1 FROM application_commands")
+        with monkeypatch.context() as quick:
+            quick.setattr("bot.privacy.deadline.HOLDS_S", -1)
+            late = await (await stage.ada.slash(stage.general, "privacy delete")).message()
+            use = await olive.slash(stage.general, "purge-kept channel", channel=stage.general)
+            late_too = await use.message()
+    async with stage.muninn(**CALM):
+        for who, question, button in ((stage.ada, late, "Delete everything"), (olive, late_too, "Delete it")):
+            told = await (await who.press(question, button)).message()
+            assert told.content == EXPIRED_BUTTON
         await stage.until("SELECT 1 FROM application_commands")
         await stage.ada.says(stage.general, "keep me")
         question = await (await stage.ada.slash(stage.general, "privacy delete")).message()
@@ -364,6 +429,22 @@ async def test_an_export_is_a_file_for_the_person_alone(stage: Stage) -> None:
     found = json.loads(content)
     assert [each["content"] for each in found["messages"]] == [f"my {CANARY}"]
     assert b"not hers" not in content
+
+
+async def test_a_time_zone_is_chosen_among_those_there_are(stage: Stage) -> None:
+    """Offered while it is typed, kept for the person alone; one that there is not is refused, and nothing is kept."""
+    async with stage.muninn(**CALM):
+        await stage.until("SELECT 1 FROM application_commands")
+        typing = await stage.ada.autocomplete(stage.general, "privacy timezone", "zone", zone="berl")
+        assert [choice.value for choice in await typing.choices()] == ["Europe/Berlin"]
+        for zone, said in (("Europe/Atlantis", "no time zone"), ("Europe/Berlin", "Noted")):
+            use = await stage.ada.slash(stage.general, "privacy timezone", zone=zone)
+            assert said in (await use.message()).content
+            assert use.ephemeral
+        shown = await (await stage.ada.slash(stage.general, "privacy show")).message()
+        assert "Time zone: Europe/Berlin" in shown.content
+        assert stage.model.name in shown.content, "which model receives text"
+        assert "Search by meaning: off" in shown.content, "and which endpoint for embeddings"
 
 
 async def test_admins_purge_and_others_do_not(stage: Stage) -> None:

@@ -73,6 +73,7 @@ async def test_a_restart_and_an_outage_are_no_joining(stage: Stage) -> None:
     assert len(notices(stage)) == 1
     assert await stage.pool.fetchval("SELECT count(*) FROM guild_joinings") == 1
     assert await stage.pool.fetchval("SELECT left_at FROM guild_joinings") is None
+    assert await stage.pool.fetchval("SELECT count(*) FROM erasures") == 0, "an outage starts no time of grace (I15)"
 
 
 @pytest.mark.parametrize("why", ["none", "unseen", "silent"])
@@ -146,6 +147,9 @@ async def test_leaving_is_noted_and_coming_again_is_a_new_joining(stage: Stage) 
         await stage.until("SELECT 1 FROM guild_joinings HAVING count(*) = 3 AND bool_and(notice_state = 'told')")
     assert await stage.pool.fetchval("SELECT count(*) FROM guild_joinings WHERE left_at IS NULL") == 1
     assert len(notices(stage)) == 3
+    # Each leaving that was seen began a time of grace, which the coming back called off.
+    states = await stage.pool.fetch("SELECT kind, state FROM erasures")
+    assert [tuple(row) for row in states] == [("space", "called_off")] * 2
 
 
 async def test_an_answer_that_is_lost_is_no_second_notice(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

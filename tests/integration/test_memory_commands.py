@@ -84,6 +84,23 @@ async def test_each_change_has_its_receipt_and_is_undone(running: Stage) -> None
     assert not any("coffee" in row["args"] for row in rows), "a receipt keeps no words of a memory"
 
 
+async def test_a_former_version_comes_back_and_goes_again(running: Stage) -> None:
+    """What replaced a memory by its key is undone to what stood there; so is a former version that was restored."""
+    stage = running
+    number = await _adds(stage, stage.ada, "I drink tea.", key="preference.drink")
+    told = await _told(stage, stage.ada, "add", content="I drink coffee.", key="preference.drink")
+    assert "stood under that key" in told.content
+    await _undone(stage.ada, told)
+    assert await _contents(stage) == ["I drink tea."]
+    told = await _told(stage, stage.ada, "restore", memory=str(number), version=2)
+    assert await _contents(stage) == ["I drink coffee."]
+    await _undone(stage.ada, told)
+    assert await _contents(stage) == ["I drink tea."]
+    lost = await _told(stage, stage.ada, "restore", memory=str(number), version=99)
+    assert await _contents(stage) == ["I drink tea."]
+    assert not lost.components, "nothing was done, so there is nothing to undo"
+
+
 async def test_an_undo_of_what_changed_since_does_nothing(running: Stage) -> None:
     """The newer change stays, and it is said."""
     stage = running

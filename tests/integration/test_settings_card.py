@@ -1,27 +1,67 @@
 """/settings: shown to and changed by who governs the guild, from Discord's facts, when shown and when pressed (I5)."""
 
 from sandbox.discord import Permission
+from sandbox.discord.uses import Use
 from tests.harness.stage import Stage
 
-STANDING_SQL = "SELECT value::text AS value, set_by FROM guild_settings WHERE name = $1"
 
-
-async def test_a_card_is_changed_by_its_menus(stage: Stage) -> None:
-    """Each choice holds at once, is on record with who made it, and the card shows it; after a restart too."""
+async def test_everything_on_the_card_changes_something(stage: Stage) -> None:
+    """Menus, buttons and forms: each choice holds at once, is on record with who made it and when, and the card shows
+    it; after a restart too. What was chosen for a channel is taken back there."""
     olive = stage.guild.member("Olive")
+    admins = stage.guild.create_role("Librarians")
     async with stage.muninn():
         await stage.until("SELECT 1 FROM application_commands")
         use = await olive.slash(stage.general, "settings show")
         card = await use.message()
         assert use.ephemeral
         assert "Speaking unasked: off" in card.content
-    async with stage.muninn():
-        changed = await (await olive.choose(card, "settings:switch:0", "ambient=on")).updated()
-        assert "Speaking unasked: on" in changed.content
-        row = await stage.until(STANDING_SQL, "ambient")
-        assert (row["value"], row["set_by"]) == ("true", olive.id)
+
+    async def shows(use: Use, words: str) -> None:
+        assert words in (await use.updated()).content
+
+    async with stage.muninn(models="another"):
+        await shows(await olive.press(card, "Speaking unasked: off"), "Speaking unasked: on")
+        await shows(await olive.choose(card, "settings:listening:0", "listening=free"), "Listening: to everything")
+        await shows(await olive.choose(card, "settings:mod-log:0", stage.general), f"Cases: <#{stage.general.id}>")
+        await shows(await olive.choose(card, "settings:admins:0", [admins]), f"Admins: <@&{admins.id}>")
+        form = await (await olive.press(card, "Answers…")).modal()
+        await shows(
+            await olive.submit(
+                form, {"Language": "de", "Quiet hours": "22-7", "Emoji that says: seen": "👀", "Model": "another"}
+            ),
+            "Quiet hours: 22-7\nMessages are seen with: 👀",
+        )
+        form = await (await olive.press(card, "Limits…")).modal()
+        await shows(
+            await olive.submit(
+                form, {"Days for which messages are kept": "7", "Tokens a day for each member": "1,000"}
+            ),
+            "Messages are kept for 7 days\nTokens a day: 10,000,000 for all, 1,000 for each member",
+        )
+        await shows(await olive.choose(card, "settings:admins:0", []), "Admins: Discord's administrators")
+        form = await (await olive.press(card, "Answers…")).modal()
+        refused = await olive.submit(form, {"Language": "fr", "Emoji that says: seen": "seen"})
+        assert "no emoji, so nothing was changed" in (await refused.message()).content
+        rows = await stage.pool.fetch(
+            "SELECT name, version, value::text AS value, set_by, set_at FROM guild_setting_changes ORDER BY 1, 2"
+        )
+        assert [(row["name"], row["value"]) for row in rows] == [
+            ("ack_reaction", '"👀"'), ("admin_role_ids", f"[{admins.id}]"), ("admin_role_ids", "[]"),
+            ("ambient", "true"), ("language", '"de"'), ("listening", '"free"'), ("member_daily_tokens", "1000"),
+            ("mod_log_id", str(stage.general.id)), ("model", '"another"'), ("quiet_hours", '"22-7"'),
+            ("retention_days", "7"),
+        ]  # fmt: skip
+        assert {row["set_by"] for row in rows} == {olive.id}
         told = await (await olive.slash(stage.general, "settings history")).message()
-        assert f"<@{olive.id}>: `ambient` for the server = `True`" in told.content
+        assert told.content.startswith("**11 changes")
+        assert f"<@{olive.id}>: `listening` for the server = `free`" in told.content
+        await shows(await olive.press(told, "▶"), f"<@{olive.id}>: `ambient` for the server = `True`")
+
+        here = await (await olive.slash(stage.general, "settings show", channel=stage.general)).message()
+        await shows(await olive.press(here, "Speaking unasked: on"), "Speaking unasked: off")
+        back = f"settings:back:{stage.general.id}"
+        await shows(await olive.choose(here, back, "ambient=inherit"), "Speaking unasked: on")
 
 
 async def test_who_does_not_govern_changes_nothing(stage: Stage) -> None:
@@ -57,3 +97,5 @@ async def test_settings_by_words(stage: Stage) -> None:
         assert await says("language", language="de") == "I answer in `de`."
         assert f"<@&{role.id}>" in await says("admin-role", role=role)
         assert "nobody" in await says("admin-role", role=role)
+        told = await says("budget", tokens=5_000, each=100)
+        assert told == "5,000 tokens may be used here in a day, 100 by each member."

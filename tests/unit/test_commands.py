@@ -1,6 +1,7 @@
 """Declared commands: what Discord is told of them fits its rules, and what comes is read in its type, strictly."""
 
 import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,17 +55,33 @@ def test_families_and_groups_become_one_command() -> None:
     assert [each["name"] for each in role["options"][0]["options"]] == ["many", "key"]
 
 
-def test_every_translation_is_of_something() -> None:
-    """A translation whose command was renamed would silently not show; a description takes 100 characters."""
-    known = {"memory"} | {
-        name
-        for each in COMMANDS
-        for name in [each.path, *(f"{each.path} {option.name}" for option in getattr(each, "options", ()))]
-    }
-    known |= {each.family.name for each in COMMANDS if isinstance(each, Slash) and each.family is not None}
-    for words in LOCALES.values():
-        assert set(words) <= known
-        assert all(0 < len(said) <= 100 for said in words.values())
+def shown(body: Mapping[str, Any], *, top: bool = True) -> Iterator[tuple[str, Mapping[str, str], int]]:
+    """All that Discord shows of a command: the English words, those in other languages, and how long they may be."""
+    if top and body["type"] in (2, 3):
+        yield body["name"], body.get("name_localizations", {}), 32
+    else:
+        yield body["description"], body.get("description_localizations", {}), 100
+    for choice in body.get("choices", ()):
+        yield choice["name"], choice.get("name_localizations", {}), 100
+    for option in body.get("options", ()):
+        yield from shown(option, top=False)
+
+
+def test_all_that_is_shown_has_its_words_in_each_language() -> None:
+    """Every command, group, option and choice, from one table a language, which holds nothing else: a translation whose
+    English was reworded would silently not show."""
+    told = [each for body in bodies(COMMANDS) for each in shown(body)]
+    for locale, words in LOCALES.items():
+        assert [english for english, others, _ in told if locale not in others] == []
+        assert set(words) - {english for english, _, _ in told} == set()
+        assert [said for _, others, most in told if not 0 < len(said := others[locale]) <= most] == []
+
+
+def test_names_are_lower_case() -> None:
+    """What is typed is typed small: commands, subcommands and options."""
+    names = [each.path for each in COMMANDS if isinstance(each, Slash)]
+    names += [option.name for each in COMMANDS if isinstance(each, Slash) for option in each.options]
+    assert [name for name in names if name != name.lower()] == []
 
 
 @pytest.mark.parametrize(
