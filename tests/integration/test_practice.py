@@ -26,6 +26,17 @@ async def test_a_newcomer_sees_memory_at_work(stage: Stage) -> None:
     assert "I prefer tea over coffee" in found.content
 
 
+async def test_a_question_that_was_edited_is_the_one_that_is_answered(stage: Stage) -> None:
+    """The heading over an edited message says so, and the practice model still knows the message for what is asked."""
+    stage.model.default(practice)
+    async with stage.muninn(embeddings="off"):
+        await stage.bob.says(stage.general, "react with 👍")
+        asked = await stage.ada.says(stage.general, "what a day")
+        await stage.ada.edits(asked, f"{stage.discord.bot.mention} who am I?")
+        reply = await stage.discord.wait_for_message(reply_to=asked)
+    assert "Ada" in reply.content
+
+
 def _is_no_question(message: Message) -> bool:
     return not message.components
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sandbox.model.request import ChatRequest, Message
 
 _HEADING = re.compile(
-    r"^\[message (?P<id>\d+), (?P<at>[^,\]]+ UTC), "
+    r"^\[message (?P<id>\d+), (?P<at>[^,\]]+ UTC)(?:, edited)?, "
     r"(?:(?P<own>Muninn \(you\))|\"(?P<name>[^\]\"]*)\" \(id (?P<user>\d+)\))"
     r"[^\]]*?(?:, in reply to message (?P<reply>\d+))?\]$",
     re.MULTILINE,
