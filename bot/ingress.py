@@ -29,11 +29,12 @@ from bot.metrics import (
     QUEUE_DEPTH,
 )
 from bot.outages import Outages
-from bot.payloads import clean, digest, dump, without_secrets
+from bot.parking import as_parked, parked_key
+from bot.payloads import clean
 from bot.seen import Seen
 from memory.database import BORROW_S, Borrowed, Pool, is_passing
 from memory.gaps import Behind, GapReason, add_cursors, open_gap
-from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, TurnId
+from memory.ids import MessageId, PlaceId, SpaceId, TurnId
 from memory.incoming import Ack, Incoming
 from memory.journal import Group, Written, lay_out, park, write_group, write_plain
 
@@ -46,7 +47,6 @@ GIVE_BACK_S: Final = 5.0
 RESTLESS_S: Final = 10.0
 """Seconds after the beginning of a session in which what comes may well have come before."""
 
-MOST_KEY: Final = 400
 MOST_PLACES: Final = 10_000
 """Places of which a gap remembers what was dropped."""
 
@@ -154,7 +154,7 @@ class Ingress:
             events = read(dispatch, self._me)
         except MalformedDispatch as error:
             log.warning("ingress.malformed", kind=dispatch.kind, error=str(error))
-            return self._enqueue(_as_parked(dispatch), malformed=str(error))
+            return self._enqueue(as_parked(dispatch), malformed=str(error))
         future: asyncio.Future[Ack] | None = None
         doubtful = self._is_doubtful(dispatch)
         for event in events:
@@ -420,7 +420,7 @@ class Ingress:
             await park(
                 conn,
                 kind=clean(item.event.kind),
-                key=_parked_key(item.event.key),
+                key=parked_key(item.event.key),
                 payload=clean(item.event.payload),
                 reason=clean(reason),
             )
@@ -494,30 +494,3 @@ def _fail(future: asyncio.Future[Ack]) -> None:
         future.set_exception(EventDropped())
         # Most callers need no answer; a failure that nobody looks at is no error of the program.
         future.exception()
-
-
-def _parked_key(key: str) -> str:
-    """A key of a length that the index takes; what is cut off is still told apart."""
-    key = clean(key)
-    return key if len(key) <= MOST_KEY else f"{key[:MOST_KEY]}:{digest(key)}"
-
-
-def _as_parked(dispatch: Dispatch) -> Incoming:
-    """A malformed dispatch as a row that can be looked at: without secrets (I13) and other people's words."""
-    data = dispatch.data
-    if isinstance(data, Mapping):
-        data = {key: value for key, value in cast("Mapping[str, Any]", data).items() if key != "referenced_message"}
-    try:
-        payload = dump(without_secrets(data))
-    except (TypeError, RecursionError):
-        payload = "It nests too deeply to be kept."
-    return Incoming(
-        kind=dispatch.kind,
-        key=f"malformed:{dispatch.kind.lower()}:{digest(payload)}",
-        space_id=APPLICATION_SPACE,
-        place_id=None,
-        message_id=None,
-        subject_ids=(),
-        source=dispatch.source,
-        payload=payload,
-    )

@@ -6,8 +6,9 @@ Rate limits act here; a message over a limit is a turn too, told so once a windo
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 from asyncpg import UniqueViolationError
 
@@ -15,6 +16,7 @@ from bot.arrivals.items import Decision, Fate, Ignored, Item, Joined, PutOff, Tu
 from bot.arrivals.rules import PASTE_S, Rules
 from bot.crash import crash_point
 from bot.turns import Turn
+from bot.worker import Worker
 from memory.database import BORROW_S, Db, Pool
 
 BATCH: Final = 64
@@ -105,26 +107,10 @@ UPDATE discord_inbox i SET state = 'routed' FROM held WHERE i.inbox_id = held.in
 """
 
 
-class Beginner(Protocol):
-    """Who can begin turns in this process at once, instead of claiming them a moment later."""
-
-    lease_s: float
-    window_s: float
-
-    @property
-    def free(self) -> int:
-        """How many more turns it takes."""
-        ...
-
-    def begin(self, begun: Sequence[Turn]) -> None:
-        """Run these, which are ours as if they had been claimed."""
-        ...
-
-
 class Router:
     """Routes the inbox whenever it is woken, and at least every `poll_s` seconds.
 
-    Without `worker`, turns are begun by whoever claims them.
+    With `worker`, turns begin there at once, as many as it takes; the others are begun by whoever claims them.
     """
 
     def __init__(
@@ -135,7 +121,7 @@ class Router:
         on_turns: Callable[[], None],
         *,
         poll_s: float,
-        worker: Beginner | None = None,
+        worker: Worker | None = None,
     ) -> None:
         self._worker = worker
         self._pool = pool
@@ -158,34 +144,27 @@ class Router:
 
     async def route(self) -> int:
         """Route one batch; gives how many items it had."""
-        begun: list[Turn] = []
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             items = await waiting(conn, BATCH)
             if items:
                 fates = [await self._rules.fate(conn, item) for item in items]
                 crash_point("before_route")
-                begun = await self._settle(conn, fates)
+                await self._settle(conn, fates)
         if items:
             crash_point("after_route")
-            if self._worker is not None and begun:
-                self._worker.begin(begun)
-            if len(begun) < len(items):
-                self._on_turns()
         return len(items)
 
-    async def _settle(self, conn: Db, fates: Sequence[Fate]) -> list[Turn]:
-        """Record what becomes of each. The rest of a long message comes after its beginning, which makes the turn.
-        Gives the turns that begin here."""
-        begun: list[Turn] = []
+    async def _settle(self, conn: Db, fates: Sequence[Fate]) -> None:
+        """Record what becomes of each. The rest of a long message comes after its beginning, which makes the turn."""
         decisions = [fate for fate in fates if isinstance(fate, Decision)]
         if decisions:
-            begun += await self._add_turns(conn, decisions)
+            await self._add_turns(conn, decisions)
         if joining := [fate for fate in fates if isinstance(fate, Joined)]:
             own = await _join(conn, joining)
             # Their beginning is no turn, or one that has begun already.
             decisions += (late := [await self._rules.admitted(Decision(item, _reason(item))) for item in own])
             if late:
-                begun += await self._add_turns(conn, late)
+                await self._add_turns(conn, late)
         if ignored := [fate.item.inbox_id for fate in fates if isinstance(fate, Ignored)]:
             await conn.execute(IGNORE_SQL, ignored)
         if put_off := [fate for fate in fates if isinstance(fate, PutOff)]:
@@ -194,10 +173,9 @@ class Router:
             self._later(after, self._woken.set)
         self._later([PASTE_S for _ in joining], self._on_turns)
         self._later([decision.delay_s for decision in decisions if decision.delay_s], self._on_turns)
-        return begun
 
-    async def _add_turns(self, conn: Db, decisions: Sequence[Decision]) -> list[Turn]:
-        """Make turns of these; gives those that begin here."""
+    async def _add_turns(self, conn: Db, decisions: Sequence[Decision]) -> None:
+        """Make turns of these: those that may begin here do, for the others the workers are woken."""
         columns: list[list[Any]] = [
             [d.item.inbox_id for d in decisions],
             [d.cancelled for d in decisions],
@@ -208,17 +186,18 @@ class Router:
             [d.delay_s for d in decisions],
             [d.route for d in decisions],
         ]
-        worker = self._worker
+        worker, rows = self._worker, None
         if worker is not None and worker.free > 0:
-            try:
+            # Where another process began in the same place in the same instant, nothing was done.
+            with contextlib.suppress(UniqueViolationError):
                 rows = await conn.fetch(ADD_TURNS_SQL, *columns, worker.free, worker.lease_s, worker.window_s)
-            except UniqueViolationError:
-                # Another process began in the same place in the same instant: nothing was done.
-                pass
-            else:
-                return [Turn(outcome=None, **dict(row)) for row in rows if row["state"] == "running"]
-        await conn.fetch(ADD_TURNS_SQL, *columns, 0, 0.0, 0.0)
-        return []
+        if rows is None:
+            rows = await conn.fetch(ADD_TURNS_SQL, *columns, 0, 0.0, 0.0)
+        begun = [Turn(outcome=None, **dict(row)) for row in rows if row["state"] == "running"]
+        if worker is not None:
+            worker.begin(begun)
+        if len(begun) < len(rows):
+            self._on_turns()
 
     def _later(self, after_s: Sequence[float], wake: Callable[[], None]) -> None:
         """Look again when the first and the last of these are due; a poll finds the others."""
