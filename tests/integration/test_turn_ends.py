@@ -1,17 +1,30 @@
 """Whatever happens to a turn, it ends once, its run ends with it, and no lane waits for it for ever (I3, I14)."""
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from bot import turns
-from bot.turns import Turn
+from bot.turns import Beat, Turn
 from memory.database import Db
+from memory.episodes import keep_episode
 from memory.ids import TurnId
 from sandbox.model import say
 from tests.harness.stage import Stage
 
 POST = ("POST", "/channels/*/messages")
+
+
+async def _turn(conn: Db) -> Turn:
+    """The only turn, as its worker holds it."""
+    row = await conn.fetchrow(
+        """SELECT turn_id, space_id, place_id, author_id, trigger_id, state, outcome, notice, lease_no, attempts,
+                  false AS overdue, false AS unwanted, reason, route FROM turns"""
+    )
+    assert row is not None
+    return Turn(**dict(row))
 
 
 async def test_a_run_ends_with_its_expired_turn(stage: Stage) -> None:
@@ -72,6 +85,43 @@ async def test_a_worker_stops_before_its_leases_can_end(stage: Stage, monkeypatc
         await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
         async with asyncio.timeout(20):
             assert await left.get() > 0
+
+
+async def test_a_heartbeat_does_not_cut_off_a_turn_that_ends_under_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """I14: the beat waits for the row that the turn's own end holds, and finds it ended: that is not a lease lost."""
+    blocked = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    beats: list[asyncio.Task[Mapping[TurnId, Beat]]] = []
+
+    async def beaten(turn: Turn) -> Mapping[TurnId, Beat]:
+        async with stage.pool.acquire() as conn:
+            return await turns.heartbeat(conn, [turn], lease_s=60)
+
+    async def kept(conn: Db, turn_id: TurnId) -> None:
+        beats.append(asyncio.create_task(beaten(await _turn(conn))))
+        await stage.until(blocked)
+        await keep_episode(conn, turn_id)
+
+    monkeypatch.setattr("bot.delivery.keep_episode", kept)
+    stage.model.script(say("hello"))
+    async with stage.muninn(turn_lease_s=200, turn_heartbeat_s=60):
+        await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
+        assert await stage.settled(1) == ["answered"]
+    turn_id = await stage.pool.fetchval("SELECT turn_id FROM turns")
+    assert [await beat for beat in beats] == [{turn_id: "keep"}]
+
+
+async def test_a_heartbeat_says_nothing_of_a_turn_that_another_has_ended(stage: Stage) -> None:
+    """I14: only the lease's own holder ended it; to anybody else the turn is lost."""
+    stage.model.script(say("hello"))
+    async with stage.muninn():
+        await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
+        assert await stage.settled(1) == ["answered"]
+    async with stage.pool.acquire() as conn:
+        turn = await _turn(conn)
+        assert await turns.heartbeat(conn, [turn], lease_s=60) == {turn.turn_id: "keep"}
+        assert await turns.heartbeat(conn, [replace(turn, lease_no=turn.lease_no - 1)], lease_s=60) == {}
 
 
 async def test_an_answer_that_breaks_its_delivery_does_not_hold_its_place_for_ever(
