@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from asyncpg import DivisionByZeroError
+from asyncpg import DivisionByZeroError, UniqueViolationError
 
 from memory.database import Db
 from memory.departures import end_with_places
@@ -94,7 +94,7 @@ async def write_plain(conn: Db, group: Group) -> Written | None:
         return None
     try:
         known, _, inbox_grew = await _insert_events(conn, group.events, group.rows, alone=True)
-    except DivisionByZeroError:
+    except (DivisionByZeroError, UniqueViolationError):
         return None
     return Written(known, inbox_grew, cancelled=())
 
@@ -108,37 +108,36 @@ async def write_plain(conn: Db, group: Group) -> Written | None:
 # journal's mark: what others said just before it may still be on its way here. Rows that several writers may touch are
 # taken in one order everywhere, so that they cannot deadlock. `IN` in a list of columns is looked up in a hash; a join
 # of so few expected rows would compare each with each. What comes back is what is out of the ordinary: events that were
-# there, and versions of messages still to be merged. With $19, where nothing could merge them, such a version undoes
-# the statement by a division by zero.
-INSERT_EVENTS_SQL: Final = """
-WITH given AS MATERIALIZED (
-    SELECT * FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text[], $4::text[], $5::text::bigint[], $6::text[],
-                         $7::text::text[], $8::text[], $9::text::text[], $10::text::bool[], $11::text::bigint[],
-                         $12::text::text[], $13::text[], $14::text[], $15::text::bigint[], $16::text[],
-                         $17::text::timestamptz[], $18::text::timestamptz[])
+# there, and versions of messages still to be merged.
+_INSERTING: Final = """
+given AS MATERIALIZED (
+    SELECT * FROM unnest($1::text::bigint[], $2::text::bigint[], string_to_array($3, $19), string_to_array($4, $19),
+                         $5::text::bigint[], string_to_array($6, $19), $7::text::text[], string_to_array($8, $19),
+                         $9::text::text[], $10::text::bool[], $11::text::bigint[], $12::text::text[],
+                         string_to_array($13, $19), string_to_array($14, $19), $15::text::bigint[],
+                         string_to_array($16, $19), $17::text::timestamptz[], $18::text::timestamptz[])
       WITH ORDINALITY AS e (space_id, place_id, kind, event_key, message_id, subject_ids, source,
                             payload, addressed, first, author_id, author_kind, author_name, content,
                             reply_to_id, extras, created_at, edited_at, n)
 ), fresh AS (
     INSERT INTO discord_events (space_id, place_id, kind, event_key, message_id, subject_ids, source, payload)
     SELECT space_id, place_id, kind, event_key, message_id, subject_ids::bigint[], source, payload::json
-    FROM given ORDER BY n
-    ON CONFLICT (space_id, event_key) DO NOTHING
+    FROM given {new_events}
     RETURNING space_id, event_key
 ), new AS MATERIALIZED (
     SELECT space_id, place_id, kind, event_key, message_id, source, addressed, first, author_id, author_kind,
-           author_name, content, reply_to_id, extras, created_at, edited_at, n
+           coalesce(author_name, '') AS author_name, coalesce(content, '') AS content, reply_to_id, extras, created_at,
+           edited_at, n
     FROM given WHERE (space_id, event_key) IN (SELECT space_id, event_key FROM fresh)
 ), said AS (
     INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_kind, author_name, content,
                                reply_to_id, extras, created_at, version_at, edited_at)
     SELECT space_id, message_id, place_id, author_id, author_kind, author_name, content,
            reply_to_id, extras::jsonb, created_at, coalesce(edited_at, created_at), edited_at
-    FROM new WHERE first ORDER BY space_id, message_id
-    ON CONFLICT (space_id, message_id) DO NOTHING
+    FROM new WHERE first ORDER BY space_id, message_id {new_messages}
     RETURNING space_id, message_id
 ), newest AS MATERIALIZED (
-    SELECT space_id, place_id, max(message_id) AS newest_id,
+    SELECT space_id, place_id, min(message_id) AS oldest_id, max(message_id) AS newest_id,
            max(message_id) FILTER (WHERE source <> 'action') AS heard_id
     FROM new
     WHERE kind = 'MESSAGE_CREATE' AND place_id IS NOT NULL AND message_id IS NOT NULL
@@ -158,7 +157,9 @@ WITH given AS MATERIALIZED (
 ), late AS (
     INSERT INTO ingestion_rereads (space_id, place_id, message_id)
     SELECT n.space_id, n.place_id, n.message_id
-    FROM new n JOIN ingestion_targets t ON t.space_id = n.space_id AND t.place_id = n.place_id
+    FROM newest w
+    JOIN ingestion_targets t ON t.space_id = w.space_id AND t.place_id = w.place_id AND w.oldest_id < t.target
+    JOIN new n ON n.space_id = w.space_id AND n.place_id = w.place_id
     WHERE n.kind = 'MESSAGE_CREATE' AND n.message_id < t.target ORDER BY 1, 2, 3
     ON CONFLICT DO NOTHING
 ), listening AS MATERIALIZED (
@@ -190,12 +191,28 @@ WITH given AS MATERIALIZED (
 SELECT space_id, event_key, 'known' AS what FROM given
 WHERE (space_id, event_key) NOT IN (SELECT space_id, event_key FROM fresh)
 UNION ALL
-SELECT space_id, event_key, CASE WHEN $19 THEN (1 / (n - n))::text ELSE 'unsaid' END FROM new
+SELECT space_id, event_key, {unsaid} FROM new
 WHERE author_id IS NOT NULL
   AND NOT (first AND (space_id, message_id) IN (SELECT space_id, message_id FROM said))
 UNION ALL
 SELECT NULL, NULL, 'woken' FROM woken
 """
+INSERT_EVENTS_SQL: Final = "WITH" + _INSERTING.format(
+    new_events="ORDER BY n ON CONFLICT (space_id, event_key) DO NOTHING",
+    new_messages="ON CONFLICT (space_id, message_id) DO NOTHING",
+    unsaid="'unsaid'",
+)
+
+# The same where nothing could merge what is not new. That events are new is looked up first, and messages are taken to
+# be: a tenth cheaper than to insert each on trial. Where another was quicker, or a version of a message would be still
+# to merge, the statement is undone: by the keys, or by a division by zero.
+INSERT_PLAIN_SQL: Final = "WITH" + _INSERTING.format(
+    new_events="""WHERE NOT EXISTS (
+        SELECT FROM discord_events e WHERE e.space_id = given.space_id AND e.event_key = given.event_key
+    ) ORDER BY n""",
+    new_messages="",
+    unsaid="(1 / (n - n))::text",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,25 +226,35 @@ class _Rows:
 def _rows(events: Sequence[Incoming]) -> _Rows:
     seen = tuple(event.change if isinstance(event.change, MessageSeen) else None for event in events)
     firsts = _first_versions(seen)
+    separator, (kinds, keys, subjects, payloads, names, contents, extras) = _joined(
+        [event.kind for event in events],
+        [event.key for event in events],
+        [_literal(event.subject_ids) for event in events],
+        [event.payload for event in events],
+        [m.author_name if m else "" for m in seen],
+        [m.content if m else "" for m in seen],
+        [m.extras if m else "{}" for m in seen],
+    )
     arguments = (
         _literal([event.space_id for event in events]),
         _literal([event.place_id for event in events]),
-        [event.kind for event in events],
-        [event.key for event in events],
+        kinds,
+        keys,
         _literal([event.message_id for event in events]),
-        [_literal(event.subject_ids) for event in events],
+        subjects,
         _literal([event.source for event in events]),
-        [event.payload for event in events],
+        payloads,
         _literal([event.addressed for event in events]),
         _literal([m is not None and id(m) in firsts for m in seen]),
         _literal([m and m.author_id for m in seen]),
         _literal([m and m.author_kind for m in seen]),
-        [m.author_name if m else "" for m in seen],
-        [m.content if m else "" for m in seen],
+        names,
+        contents,
         _literal([m and m.reply_to_id for m in seen]),
-        [m.extras if m else "{}" for m in seen],
+        extras,
         _literal([m and m.created_at.isoformat() for m in seen]),
         _literal([m and m.edited_at and m.edited_at.isoformat() for m in seen]),
+        separator,
     )
     return _Rows(seen, arguments)
 
@@ -237,7 +264,7 @@ async def _insert_events(
 ) -> tuple[frozenset[tuple[int, str]], list[MessageSeen], bool]:
     """What of `events` was known, the versions of messages that are still to be merged, and whether the inbox grew."""
     odd: dict[str, set[tuple[int, str]]] = {"known": set(), "unsaid": set(), "woken": set()}
-    for space_id, key, what in await conn.fetch(INSERT_EVENTS_SQL, *rows.arguments, alone):
+    for space_id, key, what in await conn.fetch(INSERT_PLAIN_SQL if alone else INSERT_EVENTS_SQL, *rows.arguments):
         odd[what].add((space_id, key))
     unsaid = odd["unsaid"]
     waiting = [
@@ -254,6 +281,22 @@ def _literal(values: Iterable[int | str | bool | None]) -> str:
     asyncpg looks at each element of an array three times over; where the elements need no quoting, one text is quicker.
     """
     return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
+
+
+def _joined(*columns: Sequence[str]) -> tuple[str, list[str]]:
+    """Each column as one text, and what stands between its values: something that is in none of them.
+
+    Sent as arrays they would be laid out by asyncpg value by value, while PostgreSQL waits.
+    """
+    separator, tried = "\x1f", 0
+    while True:
+        joined = [separator.join(column) for column in columns]
+        between = (max(len(column) - 1, 0) for column in columns)
+        if all(text.count(separator) == expected for text, expected in zip(joined, between, strict=True)):
+            return separator, joined
+        # It begins and ends differently, so that none can arise from the end of a value and the beginning of another.
+        tried += 1
+        separator = f"\x1f{tried}\x1e"
 
 
 def _first_versions(seen: Sequence[MessageSeen | None]) -> set[int]:

@@ -182,6 +182,60 @@ async def test_a_message_and_its_edit_in_one_group_are_one_item(
     assert [row["reason"] for row in await pool.fetch("SELECT reason FROM discord_inbox")] == [reason]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        [""],
+        ["", ""],
+        ["\x1f", "between \x1f two", "\x1f1", "\x1f1\x1e", "at the end \x1f"],
+        ['"quoted"', "{braces}", "back\\slash", "NULL", ",", "\n"],
+    ],
+    ids=["one-empty", "empty", "separators", "array-syntax"],
+)
+async def test_words_are_kept_as_they_are_however_a_group_is_sent(pool: Pool, words: Sequence[str]) -> None:
+    """I1: no word is lost or moved to its neighbour, whatever stands between them on the way."""
+    async with ingress(pool) as (one, _):
+        acks = await put(one, *(create(n, said) for n, said in enumerate(words, start=1)))
+    assert acks == ["committed"] * len(words)
+    rows = await pool.fetch("SELECT content FROM chat_messages ORDER BY message_id")
+    assert [row["content"] for row in rows] == list(words)
+    payloads = await pool.fetch("SELECT payload::jsonb->>'content' AS content FROM discord_events ORDER BY event_id")
+    assert [row["content"] for row in payloads] == list(words)
+
+
+@pytest.mark.parametrize("known", ["event", "message"])
+async def test_what_another_writer_committed_first_is_no_fault(pool: Pool, known: str) -> None:
+    """I2: the group whose key was taken in the same instant is written again, each event by its own key."""
+    blocked = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with pool.acquire() as other:
+        taken = other.transaction()
+        await taken.start()
+        if known == "event":
+            await other.execute(
+                "INSERT INTO discord_events (space_id, place_id, kind, event_key, message_id, source, payload)"
+                " VALUES ($1, $2, 'MESSAGE_CREATE', $3, $4, 'gateway', '{}')",
+                GUILD, GENERAL, f"create:{snowflake(2)}", snowflake(2),
+            )  # fmt: skip
+        else:
+            # It was heard of by its deletion.
+            await other.execute(
+                "INSERT INTO chat_messages (space_id, message_id, place_id, created_at, version_at, deleted_at)"
+                " VALUES ($1, $2, $3, now(), now(), now())",
+                GUILD, snowflake(2), GENERAL,
+            )  # fmt: skip
+        async with ingress(pool) as (one, _):
+            writing = asyncio.create_task(put(one, create(1), create(2), create(3)))
+            async with asyncio.timeout(20):
+                while not writing.done() and await pool.fetchval(blocked) is None:
+                    await asyncio.wait([writing], timeout=0.01)
+            await taken.commit()
+            acks = await writing
+    assert acks == ["committed", "duplicate" if known == "event" else "committed", "committed"]
+    assert await pool.fetchval("SELECT count(*) FROM discord_events") == 3
+    assert await pool.fetchval("SELECT count(*) FROM chat_messages WHERE deleted_at IS NULL") == 2
+    assert await pool.fetchval("SELECT count(*) FROM parked_events") == 0
+
+
 ORDERS = list(permutations([create(1, "first"), edit(1, "second", 10), edit(1, "third", 20), delete(1)]))
 
 
