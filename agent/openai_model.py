@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import aiohttp
 import httpx2
 import openai
 import structlog
@@ -38,6 +39,8 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 """How servers say, where they have no code for it, that a request does not fit into the model's window."""
+_FAULTS = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, aiohttp.ClientError)
+"""What a request may raise: the library's errors, its client's, and those that aiohttp's transport lets through."""
 
 _log = structlog.get_logger(__name__)
 
@@ -71,7 +74,7 @@ class OpenAIModel:
             api_key=api_key or _NO_KEY,
             max_retries=0,
             timeout=timeout,
-            http_client=_unencrypted() if (base_url or "").startswith("http://") else None,
+            http_client=_http_client(base_url or ""),
         )
 
     async def aclose(self) -> None:
@@ -113,7 +116,7 @@ class OpenAIModel:
                 if self._stream or listener is not None:
                     return await self._streamed(body, listener)
                 return await self._plain(body)
-            except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, ValueError) as raised:
+            except (*_FAULTS, ValueError) as raised:
                 fault = self._fault(raised)
                 pause_s = _pause_s(raised, attempt)
                 if not fault.retryable or attempt == self._tries or time.monotonic() + pause_s >= ends:
@@ -158,7 +161,7 @@ class OpenAIModel:
         except openai.APIStatusError as raised:
             if raised.status_code in (401, 403) or raised.status_code >= 500:
                 raise self._fault(raised) from None
-        except (openai.OpenAIError, httpx2.HTTPError) as raised:
+        except _FAULTS as raised:
             raise self._fault(raised) from None
 
     def _fault(self, raised: Exception) -> ModelFault:
@@ -166,13 +169,13 @@ class OpenAIModel:
         if isinstance(raised, openai.APIError) and _is_too_long(raised):
             return ModelRefused("too_long", "The conversation is too long for the model.")
         match raised:
-            case openai.APITimeoutError() | httpx2.TimeoutException():
+            case openai.APITimeoutError() | httpx2.TimeoutException() if not _is_broken_off(raised):
                 return ModelUnavailable(
                     "timeout", "The model endpoint accepted the connection or the request too slowly."
                 )
             case openai.APIStatusError():
                 return self._status_fault(raised)
-            case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError():
+            case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError() | aiohttp.ClientError():
                 return ModelUnavailable(
                     "connection", "The model endpoint could not be reached or broke the connection."
                 )
@@ -218,9 +221,24 @@ def _is_too_long(raised: openai.APIError) -> bool:
     return status == 413 or (status in (400, 422) and _TOO_LONG.search(raised.message) is not None)
 
 
-def _unencrypted() -> httpx2.AsyncClient:
-    """A client for http alone: it does not read the system's certificate authorities, which takes a while."""
-    return openai.DefaultAsyncHttpxClient(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+def _is_broken_off(raised: BaseException) -> bool:
+    """Whether the connection broke or never stood, which the transport reports as a timeout too."""
+    cause: BaseException | None = raised
+    while cause is not None:
+        if isinstance(cause, aiohttp.ClientConnectionError):
+            return not isinstance(cause, aiohttp.ServerTimeoutError)
+        cause = cause.__cause__
+    return False
+
+
+def _http_client(base_url: str) -> httpx2.AsyncClient:
+    """A client whose transport is aiohttp's: a request costs half of what it does with the library's own.
+
+    For http alone it does not read the system's certificate authorities, which takes a while.
+    """
+    if base_url.startswith("http://"):
+        return openai.DefaultAioHttpClient(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+    return openai.DefaultAioHttpClient()
 
 
 def _pause_s(raised: Exception, attempt: int) -> float:
