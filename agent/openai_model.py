@@ -19,6 +19,7 @@ from typing import Any
 import aiohttp
 import httpx2
 import openai
+import orjson
 import structlog
 from openai import AsyncOpenAI, AsyncStream
 
@@ -126,7 +127,7 @@ class OpenAIModel:
         raise AssertionError("the last try returns or raises")
 
     async def _plain(self, body: dict[str, Any]) -> tuple[ModelReply, float]:
-        answer = await self._client.post("/chat/completions", body=body, cast_to=object)
+        answer = await self._client.post("/chat/completions", content=orjson.dumps(body), cast_to=object)
         return read_completion(answer, self.model), time.monotonic()
 
     async def _streamed(self, body: dict[str, Any], listener: Listener | None) -> tuple[ModelReply, float]:
@@ -136,7 +137,11 @@ class OpenAIModel:
         if listener is not None:
             listener.begins()
         chunks = await self._client.post(
-            "/chat/completions", body=asked, cast_to=object, stream=True, stream_cls=AsyncStream[object]
+            "/chat/completions",
+            content=orjson.dumps(asked),
+            cast_to=object,
+            stream=True,
+            stream_cls=AsyncStream[object],
         )
         async with chunks:
             async for chunk in chunks:
