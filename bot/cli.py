@@ -300,6 +300,8 @@ def _run_until_signalled(work: Coroutine[Any, Any, None], *, while_stdin_open: b
     With `while_stdin_open`, the end of standard input does so too (the process that started us is gone).
     """
 
+    import uvloop
+
     async def guarded() -> None:
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
@@ -331,7 +333,8 @@ def _run_until_signalled(work: Coroutine[Any, Any, None], *, while_stdin_open: b
     # What is imported by now stays to the end, and need not be looked through for cycles again and again.
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    asyncio.run(guarded())
+    # libuv's loop answers a message a tenth sooner than Python's own.
+    uvloop.run(guarded())
 
 
 def main() -> None:
