@@ -111,7 +111,7 @@ async def _rules_and_settings(walker: Walker) -> None:
     await walker.uses("settings admin-role", says="these govern me", role="@Seniors")
     await walker.uses("settings language", says="I answer in en", language="en")
     await walker.uses("settings budget", says="tokens may be used here", tokens="1000000")
-    await walker.uses("settings history", says="retention_days")
+    await walker.uses("settings history", says="Messages are kept")
     await walker.dismisses()
 
 

@@ -1,5 +1,12 @@
 """/settings: shown to and changed by who governs the guild, from Discord's facts, when shown and when pressed (I5)."""
 
+import re
+from datetime import UTC, datetime
+from typing import get_args
+
+from bot.guild_settings import WHOLE_SPACE, Change, GuildSettings, Name, Value, fault_in
+from bot.settings_card.view import history_line, words
+from memory.ids import PlaceId, UserId
 from sandbox.discord import Permission
 from sandbox.discord.uses import Use
 from tests.harness.stage import Stage
@@ -37,7 +44,7 @@ async def test_everything_on_the_card_changes_something(stage: Stage) -> None:
             await olive.submit(
                 form, {"Days for which messages are kept": "7", "Tokens a day for each member": "1,000"}
             ),
-            "Messages are kept for 7 days\nTokens a day: 10,000,000 for all, 1,000 for each member",
+            "Messages are kept: for 7 days\nTokens a day for all: 10,000,000 · Tokens a day for each member: 1,000",
         )
         await shows(await olive.choose(card, "settings:admins:0", []), "Admins: Discord's administrators")
         form = await (await olive.press(card, "Answers…")).modal()
@@ -55,8 +62,10 @@ async def test_everything_on_the_card_changes_something(stage: Stage) -> None:
         assert {row["set_by"] for row in rows} == {olive.id}
         told = await (await olive.slash(stage.general, "settings history")).message()
         assert told.content.startswith("**11 changes")
-        assert f"<@{olive.id}>: `listening` for the server = `free`" in told.content
-        await shows(await olive.press(told, "▶"), f"<@{olive.id}>: `ambient` for the server = `True`")
+        assert f"<@{olive.id}>, for the server: Listening: to everything" in told.content
+        assert f"Cases: <#{stage.general.id}>" in told.content
+        assert f"Admins: <@&{admins.id}>" in told.content
+        await shows(await olive.press(told, "▶"), f"<@{olive.id}>, for the server: Speaking unasked: on")
 
         here = await (await olive.slash(stage.general, "settings show", channel=stage.general)).message()
         await shows(await olive.press(here, "Speaking unasked: on"), "Speaking unasked: off")
@@ -99,3 +108,24 @@ async def test_settings_by_words(stage: Stage) -> None:
         assert "nobody" in await says("admin-role", role=role)
         told = await says("budget", tokens=5_000, each=100)
         assert told == "5,000 tokens may be used here in a day, 100 by each member."
+
+
+def test_a_value_is_never_shown_as_a_number_of_discord_s() -> None:
+    """Every setting, on the card and in the history: channels, roles and emoji stand as a person sees them."""
+    big = 412345678901234567
+    strange: dict[str, Value] = {
+        "listening": "free", "language": "de", "model": "small", "ack_reaction": f"wave:{big}", "quiet_hours": "22-7",
+        "mod_log_id": big, "admin_role_ids": [big + each for each in range(20)], "retention_days": 7,
+    }  # fmt: skip
+    for name in get_args(Name):
+        value = strange.get(name, 5_000 if "tokens" in name else 3 if name == "ambient_hourly" else True)
+        assert fault_in(name, value) is None, name
+        line = history_line(Change(WHOLE_SPACE, name, 1, value, UserId(big), datetime.now(UTC)))
+        card = words(GuildSettings(**{name: frozenset(value) if isinstance(value, list) else value}), PlaceId(0))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        for shown in (line, card):
+            plain = re.sub(r"<(?:#|@&?|:\w+:|t:)\d+(?::f)?>", "", shown)
+            assert not re.search(r"\d{6,}|True|\[|_", plain), shown
+        assert len(line) < 200, "ten of them fit into a page"
+    assert "`telepathy`: `[1, 2]`" in history_line(
+        Change(WHOLE_SPACE, "telepathy", 1, [1, 2], UserId(0), datetime.now(UTC))
+    )
