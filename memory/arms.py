@@ -188,21 +188,27 @@ _ALL = f"""
 edges AS MATERIALIZED (
     SELECT p.memory_id, {_BEFORE} AS before_ids, {_AFTER} AS after_ids
     FROM pool p JOIN memory_items i ON i.memory_id = p.memory_id
-), together AS (
-    SELECT memory_id FROM pool
-    UNION SELECT unnest(before_ids || after_ids) FROM edges
+), together AS MATERIALIZED (
+    -- Grouped, for the planner would go through all hits and edges for each of these: it expects one.
+    SELECT memory_id, max(words) AS words, max(terms) AS terms,
+           max(before_ids) AS before_ids, max(after_ids) AS after_ids
+    FROM (
+        SELECT memory_id, NULL::float8 AS words, NULL::float8 AS terms, before_ids, after_ids, true AS wanted FROM edges
+        UNION ALL SELECT unnest(before_ids || after_ids), NULL, NULL, NULL, NULL, true FROM edges
+        UNION ALL SELECT memory_id, words, terms, NULL, NULL, false FROM hits
+    ) AS m
+    GROUP BY memory_id HAVING bool_or(wanted)
 )
 SELECT l.memory_id, l.version, l.scope, l.owner_id, l.place_id, l.kind, l.key, l.content, l.content_hash, l.author_id,
        l.author_name, l.said_at, l.said_id, l.importance, l.confidence, l.pinned,
        coalesce(CASE WHEN u.used_at < date_trunc('day', now(), 'UTC') THEN u.uses ELSE u.settled END, 0) AS uses,
        COSINE AS cosine,
-       coalesce(h.words, 0) + coalesce(c.words, 0) AS words, coalesce(h.terms, 0) + coalesce(c.terms, 0) AS terms,
-       coalesce(e.before_ids, '{{}}') AS before_ids, coalesce(e.after_ids, '{{}}') AS after_ids,
-       e.memory_id IS NOT NULL AS found
+       coalesce(t.words, 0) + coalesce(c.words, 0) AS words, coalesce(t.terms, 0) + coalesce(c.terms, 0) AS terms,
+       coalesce(t.before_ids, '{{}}') AS before_ids, coalesce(t.after_ids, '{{}}') AS after_ids,
+       t.before_ids IS NOT NULL AS found
 FROM together t
 -- From each candidate to its row: the other way leads through everything that was ever said in these places.
 CROSS JOIN LATERAL (SELECT * FROM live_memories l WHERE l.memory_id = t.memory_id AND {_SEEN_LIVE} OFFSET 0) AS l
-LEFT JOIN hits h ON h.memory_id = t.memory_id
 LEFT JOIN LATERAL (
     SELECT sum(w.weight * p.times * 2.2::float8
                / (p.times + 1.2::float8 * (0.25::float8 + 0.75::float8 * p.size / w.mean_size))) AS words,
@@ -210,7 +216,6 @@ LEFT JOIN LATERAL (
     FROM common w
     JOIN memory_postings p ON p.space_id = $1 AND p.term = w.term COLLATE "C" AND p.memory_id = t.memory_id
 ) AS c ON true
-LEFT JOIN edges e ON e.memory_id = t.memory_id
 LEFT JOIN memory_uses u ON u.memory_id = t.memory_id
 VECTOR
 """

@@ -72,7 +72,9 @@ WITH {SHOWN_PLACES}, may AS MATERIALIZED (
     FROM asked a CROSS JOIN LATERAL (
         SELECT e.episode_id FROM memory_episodes e
         WHERE e.space_id = $1 AND e.terms @> ARRAY[hashtextextended(a.term, $1)] OFFSET 0
-    ) AS e JOIN may m USING (episode_id)
+    ) AS m
+    -- Each asks a table of hashes: as a join, the planner would go through all that may show for each.
+    WHERE (m.episode_id IN (SELECT episode_id FROM may)) IS TRUE
 ), rarity AS MATERIALIZED (
     SELECT a.term, ln(1 + (c.episodes - count(m.term) + 0.5::float8) / (count(m.term) + 0.5::float8)) AS weight
     FROM asked a CROSS JOIN (SELECT count(*) AS episodes FROM may) AS c LEFT JOIN matched m USING (term)
@@ -89,13 +91,19 @@ WITH {SHOWN_PLACES}, may AS MATERIALIZED (
 ), in_window AS MATERIALIZED (
     SELECT episode_id FROM may WHERE said_id >= $6::bigint AND said_id < $7::bigint
     ORDER BY said_id DESC, episode_id DESC LIMIT {ARM_POOL}
-), pool AS (
-    SELECT episode_id FROM hits UNION SELECT episode_id FROM nearest UNION SELECT episode_id FROM in_window
+), pool AS MATERIALIZED (
+    SELECT episode_id, max(cosine) AS cosine, max(words) AS words, max(terms) AS terms
+    FROM (
+        SELECT episode_id, NULL::float8 AS cosine, words, terms, true AS wanted FROM hits
+        UNION ALL SELECT episode_id, cosine, NULL, NULL, false FROM near
+        UNION ALL SELECT episode_id, NULL, NULL, NULL, true FROM nearest
+        UNION ALL SELECT episode_id, NULL, NULL, NULL, true FROM in_window
+    ) AS m
+    GROUP BY episode_id HAVING bool_or(wanted)
 )
 SELECT l.episode_id, l.place_id, l.asker_id, l.asker_name, l.content_hash, l.question, l.answer, l.said_at, l.said_id,
-       n.cosine, coalesce(h.words, 0) AS words, coalesce(h.terms, 0) AS terms
-FROM pool JOIN live_episodes l USING (episode_id)
-LEFT JOIN near n USING (episode_id) LEFT JOIN hits h USING (episode_id)
+       p.cosine, coalesce(p.words, 0) AS words, coalesce(p.terms, 0) AS terms
+FROM pool p JOIN live_episodes l USING (episode_id)
 WHERE l.space_id = $1 AND {REMEMBERED.format(author="l.asker_id")}
 """
 

@@ -1,15 +1,18 @@
 """Recall in a space that is large enough for an index of its own: the index is used, and nothing is lost by it."""
 
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import asyncpg
 import pytest
 
 from memory import around, candidates, embedding
-from memory.arms import by_index_sql
+from memory.arms import BY_SCAN_SQL, BY_SHOWN_SQL, BY_WORDS_SQL, by_index_sql
 from memory.candidates import ITERATE_SQL, Looked, Query, find, looked_args
+from memory.episode_recall import FIND_EPISODES_SQL
 from memory.ids import PlaceId, SpaceId, UserId
 from memory.ports import Vectors
 from memory.ranking import Floors
@@ -26,8 +29,8 @@ WITH item AS (
     INSERT INTO memory_items (space_id, scope, owner_id, place_id, kind, content, content_hash, source, rests_on,
                               author_id, author_name, said_at, said_id, importance, asserted, confidence)
     SELECT $1, CASE n % 3 WHEN 0 THEN 'user' ELSE 'channel' END, CASE n % 3 WHEN 0 THEN 501 + n % 2 ELSE $2 END,
-           CASE n % 6 WHEN 5 THEN $3 ELSE $2 END, 'fact', 'w' || n, sha256(n::text::bytea), 'told', 'author',
-           501, 'Member', now(), n, 0.5, 0.8, 0.8
+           CASE n % 6 WHEN 5 THEN $3 ELSE $2 END, 'fact', 'w' || n || ' heron', sha256(n::text::bytea), 'told',
+           'author', 501, 'Member', now(), n, 0.5, 0.8, 0.8
     FROM generate_series(1, $4::int) AS n
     RETURNING memory_id, said_id
 )
@@ -116,6 +119,64 @@ async def test_a_place_that_shows_little_of_a_large_space_is_found_whole(
         found = await find(conn, scope, Looked(ASKER, ""), query, space)
     assert (found.scan, found.scan_why) == ("off", "every vector here was compared")
     assert {row[0] for row in wanted} <= {each.memory_id for each in found.candidates}
+
+
+EPISODES = """
+INSERT INTO memory_episodes (space_id, place_id, asker_id, asker_name, question, answer, content_hash, terms, said_at,
+                             said_id, model_id, embedding)
+SELECT $1, $2, 501, 'Member', 'heron?', 'w' || n, sha256(n::text::bytea),
+       ARRAY(SELECT hashtextextended(term, $1) FROM memory_terms_of('heron w' || n)), now(), n, $4, v.vector::halfvec
+FROM unnest($3::text[]) WITH ORDINALITY AS v (vector, n)
+"""
+
+
+def _literal(value: object) -> str:
+    """A parameter as SQL text."""
+    match value:
+        case None:
+            return "NULL"
+        case int() | float():
+            return str(value)
+        case []:
+            return "'{}'"
+        case _:
+            return "'" + str(value).replace("'", "''") + "'"
+
+
+def _gone_through(plan: dict[str, Any]) -> float:
+    """The rows that the busiest reading of a part of the statement went through, over all of its rounds."""
+    here = 0.0
+    if plan["Node Type"] in ("CTE Scan", "Materialize", "Subquery Scan"):
+        here = plan["Actual Loops"] * (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0))
+    return max([here, *(_gone_through(child) for child in plan.get("Plans", ()))])
+
+
+@pytest.mark.parametrize("arm", ["scan", "shown", "index", "words", "episodes"])
+async def test_no_part_of_a_recall_is_gone_through_for_each_row_of_another(
+    pool: asyncpg.Pool, model: embedding.Model, arm: str
+) -> None:
+    """Seven hundred memories and episodes have a word of the question: what a recall does rises with their number, not
+    with its square, though the planner expects a single row of each part."""
+    dice = random.Random(7)  # noqa: S311 (nothing secret)
+    vectors = [embedding.literal([dice.gauss(0, 1) for _ in range(SIZE)]) for _ in range(MANY)]
+    await pool.execute(EPISODES, LARGE, HERE, vectors, model.model_id)
+    looked = [LARGE, HERE, *looked_args(Looked(ASKER, "heron w7 w8 w9")), None, None, 40, 30]
+    near = [model.model_id, vectors[0], 50]
+    statement, arguments = {
+        "scan": (BY_SCAN_SQL, [*looked, *near]),
+        "shown": (BY_SHOWN_SQL, [*looked, *near]),
+        "index": (by_index_sql(model.model_id, SIZE, LARGE), [*looked, *near]),
+        "words": (BY_WORDS_SQL, looked),
+        "episodes": (FIND_EPISODES_SQL, [LARGE, HERE, "heron w7 w8 w9", *near[:2], None, None, None, None, None]),
+    }[arm]
+    async with pool.acquire() as conn:
+        await conn.execute("ANALYZE; SET plan_cache_mode = force_generic_plan")
+        await conn.execute(f"PREPARE asked AS {statement}")
+        plan = await conn.fetchval(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked ({', '.join(map(_literal, arguments))})"
+        )
+        await conn.execute("DEALLOCATE asked; RESET plan_cache_mode")
+    assert _gone_through(json.loads(plan)[0]["Plan"]) <= 4 * MANY
 
 
 async def test_a_large_space_without_its_index_is_compared_one_by_one(
