@@ -111,11 +111,15 @@ async def write_plain(conn: Db, group: Group) -> Written | None:
 # there, and versions of messages still to be merged.
 _INSERTING: Final = """
 given AS MATERIALIZED (
-    SELECT * FROM unnest($1::text::bigint[], $2::text::bigint[], string_to_array($3, $19), string_to_array($4, $19),
-                         $5::text::bigint[], string_to_array($6, $19), $7::text::text[], string_to_array($8, $19),
-                         $9::text::text[], $10::text::bool[], $11::text::bigint[], $12::text::text[],
-                         string_to_array($13, $19), string_to_array($14, $19), $15::text::bigint[],
-                         string_to_array($16, $19), $17::text::timestamptz[], $18::text::timestamptz[])
+    -- A single empty text is read as an array of none.
+    SELECT space_id, place_id, coalesce(kind, '') AS kind, event_key, message_id, subject_ids, source, payload,
+           addressed, first, author_id, author_kind, coalesce(author_name, '') AS author_name,
+           coalesce(content, '') AS content, reply_to_id, extras, created_at, edited_at, n
+    FROM unnest($1::text::bigint[], $2::text::bigint[], string_to_array($3, $19), string_to_array($4, $19),
+                $5::text::bigint[], string_to_array($6, $19), $7::text::text[], string_to_array($8, $19),
+                $9::text::text[], $10::text::bool[], $11::text::bigint[], $12::text::text[],
+                string_to_array($13, $19), string_to_array($14, $19), $15::text::bigint[],
+                string_to_array($16, $19), $17::text::timestamptz[], $18::text::timestamptz[])
       WITH ORDINALITY AS e (space_id, place_id, kind, event_key, message_id, subject_ids, source,
                             payload, addressed, first, author_id, author_kind, author_name, content,
                             reply_to_id, extras, created_at, edited_at, n)
@@ -126,8 +130,7 @@ given AS MATERIALIZED (
     RETURNING space_id, event_key
 ), new AS MATERIALIZED (
     SELECT space_id, place_id, kind, event_key, message_id, source, addressed, first, author_id, author_kind,
-           coalesce(author_name, '') AS author_name, coalesce(content, '') AS content, reply_to_id, extras, created_at,
-           edited_at, n
+           author_name, content, reply_to_id, extras, created_at, edited_at, n
     FROM given WHERE (space_id, event_key) IN (SELECT space_id, event_key FROM fresh)
 ), said AS (
     INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_kind, author_name, content,

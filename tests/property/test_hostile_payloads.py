@@ -140,6 +140,7 @@ def _replace(data: Any, path: tuple[Any, ...], value: object) -> None:
 @example(kind="CHANNEL_UPDATE", data={"id": "1", "x": _nested(260)}, session="s", sequence=1)
 @example(kind="MESSAGE_CREATE", data={**BASE, "content": "many different words " * 4_000}, session="s", sequence=1)
 @example(kind="MESSAGE_REACTION_ADD", data={**BASE, "emoji": {"name": "x" * 4_000}}, session="s", sequence=1)
+@example(kind="", data=BASE, session="s", sequence=0)
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_what_is_read_can_be_stored(pool: Pool, kind: str, data: Any, session: str, sequence: int) -> None:
     """I1: reading raises nothing but MalformedDispatch, and PostgreSQL takes whatever it yields."""
