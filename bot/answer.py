@@ -132,7 +132,7 @@ class Answerer:
         self._surroundings = Surroundings(pool, outlook.reads, me)
         self._registry = Registry()
         self._drafts = drafts
-        self._delivery = Delivery(pool, writes, me, drafts, accept)
+        self._delivery = Delivery(pool, writes, me, drafts, settings, accept)
 
     async def serve(self, turn: Turn) -> None:
         """Bring the turn to its end, from wherever an earlier attempt left it."""
@@ -202,7 +202,15 @@ class Answerer:
             return
         settings = await self._settings.of(turn.space_id, turn.place_id)
         names = scene.names
-        progress = Progress(self._drafts, turn, self._budgets.progress_s, settings.streaming, names, settings.language)
+        progress = Progress(
+            self._drafts,
+            turn,
+            self._budgets.progress_s,
+            settings.streaming,
+            names,
+            settings.language,
+            settings.reply_ping,
+        )
         async with self._shown(turn, progress, settings.ack_reaction):
             outcome, run_id = await self._think(turn, scene, progress)
             told, composed = await self._compose(turn, outcome, run_id, names)

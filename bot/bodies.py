@@ -11,6 +11,7 @@ import orjson
 
 from bot.events import EPHEMERAL
 from bot.speech.answers import has_many_links
+from bot.speech.forms import CONTAINER, FILE, IS_COMPONENTS_V2, TEXT_DISPLAY, AnswerForm
 from memory.ids import MessageId, UserId
 
 Body = dict[str, Any]
@@ -59,9 +60,10 @@ class Field:
     choices: Sequence[tuple[str, str]] = ()
 
 
-def silent(ping: UserId | None = None) -> Body:
-    """Whom a message may ping: nobody but, where its words name them, the one person answered."""
-    return {"parse": [], "users": [str(ping)] if ping is not None else [], "replied_user": False}
+def silent(ping: UserId | None = None, *, by_reply: bool = False) -> Body:
+    """Whom a message may ping: nobody but, where its words name them, the one person answered; `by_reply`: them in any
+    case, if it is a reply to them."""
+    return {"parse": [], "users": [str(ping)] if ping is not None else [], "replied_user": by_reply}
 
 
 def message_body(
@@ -71,34 +73,57 @@ def message_body(
     ping: UserId | None,
     components: Sequence[Component] = (),
     attached: str | None = None,
+    *,
+    form: AnswerForm = "plain",
+    ping_by_reply: bool = False,
 ) -> Body:
     """A new message. `nonce` is enforced: Discord makes one message of all that come with it. `attached`: the name of
     the one file that is sent with it."""
     body: Body = {
-        "content": content,
+        **_words(content, form, components or None, attached),
         "nonce": nonce,
         "enforce_nonce": True,
         "tts": False,
-        "allowed_mentions": silent(ping),
+        "allowed_mentions": silent(ping, by_reply=ping_by_reply),
     }
     if reply_to is not None:
         body["message_reference"] = {"message_id": str(reply_to), "fail_if_not_exists": False}
-    if components:
-        body["components"] = list(components)
-    return body | _beside(content, attached)
+    return body
 
 
-def edit_body(content: str, components: Sequence[Component] | None = None, attached: str | None = None) -> Body:
-    """New words for a message of ours. `components` of None leaves them as they are, an empty list removes them."""
-    body: Body = {"content": content, "allowed_mentions": silent()}
+def edit_body(
+    content: str,
+    components: Sequence[Component] | None = None,
+    attached: str | None = None,
+    *,
+    form: AnswerForm = "plain",
+) -> Body:
+    """New words for a message of ours. `components` of None leaves them as they are (a panel's words are of them, so
+    that it has no others then), an empty list removes them."""
+    return {**_words(content, form, components, attached), "allowed_mentions": silent()}
+
+
+def _words(content: str, form: AnswerForm, components: Sequence[Component] | None, attached: str | None) -> Body:
+    """The words in their form, with the buttons and the file beside them.
+
+    No previews are shown where there are many links; those in embeds and panels have none. What a message must not
+    have in a form is said to be nothing, so that one that has it may become that.
+    """
+    body: Body
+    match form:
+        case "plain":
+            body = {"content": content, **({"flags": SUPPRESS_EMBEDS} if has_many_links(content) else {})}
+        case "embed":
+            body = {"content": "", "embeds": [{"description": content}], "flags": 0}
+        case "panel":
+            shown: list[Component] = [{"type": TEXT_DISPLAY, "content": content}]
+            if attached is not None:
+                # A file that no component names is not shown.
+                shown.append({"type": FILE, "file": {"url": f"attachment://{attached}"}})
+            components = [{"type": CONTAINER, "components": shown}, *(components or ())]
+            body = {"content": None, "embeds": [], "flags": IS_COMPONENTS_V2}
     if components is not None:
         body["components"] = list(components)
-    return body | _beside(content, attached)
-
-
-def _beside(content: str, attached: str | None) -> Body:
-    """What goes with the words: no previews where there are many links, and the file that is sent."""
-    body: Body = {"flags": SUPPRESS_EMBEDS} if has_many_links(content) else {}
     if attached is not None:
         body["attachments"] = [{"id": 0, "filename": attached}]
     return body

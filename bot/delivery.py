@@ -14,6 +14,7 @@ from bot.crash import crash_point
 from bot.drafts import Draft, Drafts, close_draft
 from bot.errors import DeliveryDelayed, EventDropped, TurnLost
 from bot.events import Dispatch, read
+from bot.guild_settings import GuildSettings, GuildSettingsDoor
 from bot.metrics import RECEIPTS
 from bot.own_messages import own_dispatch
 from bot.receipts import Intent, claimed_messages, close_unsent, settle_as
@@ -81,10 +82,12 @@ class Delivery:
         writes: Writes,
         me: Identity,
         drafts: Drafts,
+        settings: GuildSettingsDoor,
         accept: Callable[[Dispatch], Awaitable[object] | None] | None = None,
     ) -> None:
         """`accept` is the door of the journal's writer, in a process that has one."""
         self._drafts = drafts
+        self._settings = settings
         self._pool = pool
         self._accept = accept
         self._writes = writes
@@ -97,6 +100,7 @@ class Delivery:
         or cannot be reached for half an hour, as cancelled with the reason. Raises DeliveryDelayed where Discord takes
         nothing for now.
         """
+        settings = await self._settings.of(turn.space_id, turn.place_id)
         for number, part in enumerate(parts):
             if part.receipt.state == "applied":
                 continue
@@ -107,8 +111,9 @@ class Delivery:
                 # It fails each time, and not for Discord's sake: a place must not wait for it for ever.
                 turned, outcome = None, Outcome("unknown", 0, None, "broken")
             else:
-                turned = await self._turn(turn, part, draft) if draft is not None and part.part == 0 else None
-                outcome = turned or await self._send(turn, part)
+                becomes = draft if part.part == 0 else None
+                turned = await self._turn(turn, part, becomes, settings) if becomes is not None else None
+                outcome = turned or await self._send(turn, part, settings)
             ended = await self._record(turn, part, outcome, parts[number + 1 :], was_draft=turned is not None)
             crash_point("after_settled")
             if ended:
@@ -144,7 +149,7 @@ class Delivery:
         crash_point("after_receipt")
         return outcome
 
-    async def _send(self, turn: Turn, part: Part) -> Outcome:
+    async def _send(self, turn: Turn, part: Part, settings: GuildSettings) -> Outcome:
         """Try for a while. Raises TurnLost, and DeliveryDelayed where there is time left to try again later."""
         receipt = part.receipt
 
@@ -166,6 +171,9 @@ class Delivery:
             reply_to=turn.trigger_id if part.part == 0 else None,
             ping=turn.author_id,
             attached=part.attached,
+            form=settings.answer_form,
+            # Once: who was pinged by a draft that did not last is not pinged again.
+            ping_by_reply=settings.reply_ping and part.part == 0 and not await self._drafts.was_posted(turn),
         )
         began = time.monotonic()
         outcome = await self._writes.send(outgoing, receipt, known=known, claimed=claimed, within_s=STINT_S)
@@ -174,10 +182,12 @@ class Delivery:
             raise DeliveryDelayed(outcome.failure or "unknown", after_s)
         return outcome
 
-    async def _turn(self, turn: Turn, part: Part, draft: Draft) -> Outcome | None:
+    async def _turn(self, turn: Turn, part: Part, draft: Draft, settings: GuildSettings) -> Outcome | None:
         """Make the draft the part. None where it cannot be: then it is gone, and the part is sent like any other."""
         began = time.monotonic()
-        outcome = await self._drafts.turned(turn, draft, part.content, part.attached, within_s=STINT_S)
+        outcome = await self._drafts.turned(
+            turn, draft, part.content, part.attached, form=settings.answer_form, within_s=STINT_S
+        )
         after_s = outcome.retry_after_s if outcome is not None else None
         if after_s is not None and part.receipt.age_s + time.monotonic() - began + after_s < GIVE_UP_S:
             raise DeliveryDelayed(outcome.failure if outcome is not None and outcome.failure else "unknown", after_s)

@@ -17,6 +17,7 @@ from bot.crash import crash_point
 from bot.drafting import button_id
 from bot.errors import DeliveryDelayed
 from bot.receipts import Intent, Receipt, Settled, intend, settle_as
+from bot.speech.forms import AnswerForm
 from bot.turns import Turn, nonce
 from bot.writes import Outcome, Outgoing, Writes
 from memory.database import BORROW_S, Borrowed, Pool
@@ -45,6 +46,12 @@ SELECT r.receipt_id, r.state, r.nonce, r.external_id, r.failure,
        extract(epoch FROM now() - r.intended_at)::float8 AS age_s, false AS fresh
 FROM turn_drafts d JOIN action_receipts r USING (receipt_id)
 WHERE d.turn_id = $1 AND d.closed_at IS NULL
+"""
+
+# Whether the turn had a draft that was posted, as far as anybody knows.
+DRAFT_POSTED_SQL: Final = """
+SELECT EXISTS (SELECT FROM turn_drafts d JOIN action_receipts r USING (receipt_id)
+               WHERE d.turn_id = $1 AND r.state <> 'refused')
 """
 
 # The draft became the answer, or is gone.
@@ -76,7 +83,9 @@ class Drafts:
         self._writes = writes
         self._every_s = every_s
 
-    async def open(self, turn: Turn, words: str, *, within_s: float = OPEN_WITHIN_S) -> Draft | None:
+    async def open(
+        self, turn: Turn, words: str, *, ping_by_reply: bool = False, within_s: float = OPEN_WITHIN_S
+    ) -> Draft | None:
         """Post the turn's draft, or find the one that it has. None where there is none: Discord refused it, it was
         deleted since, or nobody knows (then it is resolved with the answer, or cleared away)."""
         intent = Intent(
@@ -94,7 +103,7 @@ class Drafts:
             receipt = await intend(conn, intent)
             await conn.execute(NOTE_DRAFT_SQL, turn.turn_id, receipt.receipt_id)
         crash_point("after_draft_intended")
-        draft, _ = await self._posted(turn, receipt, words, within_s)
+        draft, _ = await self._posted(turn, receipt, words, within_s, ping_by_reply=ping_by_reply)
         return draft
 
     async def left_by(self, turn: Turn) -> Draft | None:
@@ -113,11 +122,18 @@ class Drafts:
         return await self._writes.edit(turn.place_id, draft.message_id, words, within_s=SHOW_WITHIN_S)
 
     async def turned(
-        self, turn: Turn, draft: Draft, content: str, attached: str | None, *, within_s: float
+        self,
+        turn: Turn,
+        draft: Draft,
+        content: str,
+        attached: str | None,
+        *,
+        form: AnswerForm = "plain",
+        within_s: float,
     ) -> Outcome | None:
         """Make it the answer's first part. None where it is gone or may not be changed: then nothing stands there."""
         outcome = await self._writes.edit(
-            turn.place_id, draft.message_id, content, components=(), attached=attached, within_s=within_s
+            turn.place_id, draft.message_id, content, components=(), attached=attached, form=form, within_s=within_s
         )
         crash_point("after_turned")
         if outcome.state != "refused":
@@ -150,7 +166,14 @@ class Drafts:
                     await self._removed(turn_id, PlaceId(left["place_id"]), MessageId(message_id))
             await asyncio.sleep(self._every_s)
 
-    async def _posted(self, turn: Turn, receipt: Receipt, words: str, within_s: float) -> tuple[Draft | None, Settled]:
+    async def was_posted(self, turn: Turn) -> bool:
+        """Whether the turn ever had one in its place, or may have had."""
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            return bool(await conn.fetchval(DRAFT_POSTED_SQL, turn.turn_id))
+
+    async def _posted(
+        self, turn: Turn, receipt: Receipt, words: str, within_s: float, *, ping_by_reply: bool = False
+    ) -> tuple[Draft | None, Settled]:
         if receipt.state in ("applied", "refused"):
             return _draft(receipt, receipt.external_id), receipt.state
         outgoing = Outgoing(
@@ -160,6 +183,7 @@ class Drafts:
             turn.trigger_id,
             components=buttons(turn),
             found_by=button_id(turn.turn_id),
+            ping_by_reply=ping_by_reply,
         )
 
         async def known() -> MessageId | None:

@@ -188,7 +188,7 @@ class Effects:
                 return await self._writes.edit_thread(place_id, changes, within_s=WITHIN_S, reason=reason)
             case EditOwnMessage():
                 content = words_of(wish.action.content)
-                return await self._writes.edit(place_id, message_id, content, within_s=WITHIN_S)
+                return await self._writes.reword(place_id, message_id, content, within_s=WITHIN_S)
             case DeleteOwnMessage():
                 return await self._writes.delete(place_id, message_id, within_s=WITHIN_S, reason=reason)
             case PinMessage() | UnpinMessage():

@@ -14,6 +14,7 @@ from bot.errors import MalformedDispatch
 from bot.extras import extras
 from bot.guild_structure import structure
 from bot.payloads import Payload, digest, dump, listed, moment, snowflake, subjects, text, without_secrets
+from bot.speech.forms import undressed
 from memory.ids import APPLICATION_SPACE, MessageId, PlaceId, SpaceId, UserId, snowflake_time
 from memory.incoming import (
     AuthorKind,
@@ -306,6 +307,9 @@ def _sequence_key(dispatch: Dispatch) -> str:
 def message_seen(data: Payload, me: Identity) -> MessageSeen:
     """A whole message object, as the journal keeps it. Raises as `read` says of what it finds malformed."""
     author = cast("Payload", data["author"])
+    kind = author_kind(data, me)
+    if kind == "self":
+        data = undressed(data)
     message_id = MessageId(snowflake(data["id"]))
     created_at = snowflake_time(message_id)
     edited = data.get("edited_timestamp")
@@ -320,7 +324,7 @@ def message_seen(data: Payload, me: Identity) -> MessageSeen:
         place_id=PlaceId(snowflake(data["channel_id"])),
         message_id=message_id,
         author_id=UserId(snowflake(author["id"])),
-        author_kind=author_kind(data, me),
+        author_kind=kind,
         author_name=text(nick or author.get("global_name") or author.get("username") or ""),
         content=text(data["content"] or ""),
         reply_to_id=MessageId(snowflake(reply_to)) if reply_to is not None else None,

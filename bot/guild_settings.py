@@ -18,6 +18,7 @@ from asyncpg import Record
 
 from bot.quiet_hours import QuietHours
 from bot.settings import Settings
+from bot.speech.forms import AnswerForm
 from memory.database import BORROW_S, Borrowed, Connection, Db, Pool
 from memory.ids import PlaceId, SpaceId, UserId
 
@@ -27,7 +28,7 @@ Listening: TypeAlias = Literal["mentions", "free", "off"]
 Name: TypeAlias = Literal[
     "listening", "ambient", "actions", "memory", "retention_days", "language", "model", "daily_tokens",
     "member_daily_tokens", "ambient_hourly", "quiet_hours", "mod_log_id", "admin_role_ids", "streaming",
-    "ack_reaction", "images", "context_of_others",
+    "ack_reaction", "images", "context_of_others", "answer_form", "reply_ping",
 ]  # fmt: skip
 Value: TypeAlias = bool | int | str | list[int]
 
@@ -56,7 +57,8 @@ class GuildSettings:
     for memory, and what is remembered shows here. `retention_days`: 0 for no end. `language`: a BCP 47 tag, None for
     that of who asks. Tokens are a day's (UTC), 0 for no budget. `ambient_hourly`: how often in an hour it may think of
     speaking unasked in one place; `quiet_hours`: when it may not (bot.quiet_hours). `context_of_others`: the model is
-    shown what others than the asker wrote.
+    shown what others than the asker wrote. `answer_form`: how an answer's words are put; `reply_ping`: a reply pings
+    who asked.
     """
 
     listening: Listening = "mentions"
@@ -76,6 +78,8 @@ class GuildSettings:
     ack_reaction: str | None = None
     images: bool = True
     context_of_others: bool = True
+    answer_form: AnswerForm = "plain"
+    reply_ping: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +140,10 @@ def fault_in(name: str, value: object) -> str | None:
     match name:
         case "listening":
             return None if value in get_args(Listening) else "It listens to mentions, to everything (free), or is off."
-        case "ambient" | "actions" | "memory" | "streaming" | "images" | "context_of_others":
+        case "ambient" | "actions" | "memory" | "streaming" | "images" | "context_of_others" | "reply_ping":
             return None if isinstance(value, bool) else "It is on or off."
+        case "answer_form":
+            return None if value in get_args(AnswerForm) else "It is plain, embed or panel."
         case "retention_days":
             return None if _is_count(value, MOST_DAYS) else f"It is a number of days up to {MOST_DAYS}; 0 is no end."
         case "daily_tokens" | "member_daily_tokens":

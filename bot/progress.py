@@ -47,7 +47,8 @@ _STATUS_CHARACTERS: Final = 120
 @dataclass(slots=True)
 class Progress:
     """What one turn shows. `streams`: the answer is shown growing. `names`: what the people here are called.
-    `language`: the one that the guild wants, as a BCP 47 tag.
+    `language`: the one that the guild wants, as a BCP 47 tag. `ping_by_reply`: who asked is pinged by what is posted,
+    since no change of it pings.
 
     Run `run` beside the work, then `finish` it: only after that may the draft be made the answer.
     """
@@ -58,6 +59,7 @@ class Progress:
     streams: bool = False
     names: Mapping[int, str] = field(default_factory=dict[int, str])
     language: str | None = None
+    ping_by_reply: bool = False
     draft: Draft | None = None
     _began: float = field(default_factory=time.monotonic)
     _doing: list[str] = field(default_factory=list[str])
@@ -108,7 +110,7 @@ class Progress:
             if self._is_over:
                 return
             self._in_doubt = True
-            self.draft = await self.drafts.open(self.turn, words)
+            self.draft = await self.drafts.open(self.turn, words, ping_by_reply=self.ping_by_reply)
             self._in_doubt = self.draft is None
         shown, state, shown_at, pause_s = words, self._state(), time.monotonic(), PAUSE_S
         while self.draft is not None and time.monotonic() - self._began < LONGEST_S:

@@ -17,6 +17,7 @@ from bot.events import author_kind
 from bot.facts import CATEGORY, FORUM_KINDS, TEXT, VOICE_KINDS, Facts, PlaceFacts, place_facts
 from bot.payloads import listed, moment, snowflake
 from bot.rest import Reads, parsed
+from bot.speech.forms import form_of, undressed
 from memory.database import is_passing
 from memory.ids import MessageId, PlaceId, UserId, snowflake_time
 from memory.scope import Scope
@@ -227,6 +228,9 @@ class TurnReads:
         return found
 
     def _message(self, data: Json, place: PlaceFacts) -> ReadMessage:
+        kind = author_kind(data, self._me)
+        if kind == "self" or form_of(data) == "panel":
+            data = undressed(data)
         author = cast("Json", data["author"])
         message_id = MessageId(snowflake(data["id"]))
         reference = cast("Json", data.get("message_reference") or {})
@@ -237,7 +241,7 @@ class TurnReads:
             place.place_id,
             UserId(snowflake(author["id"])),
             str(author.get("global_name") or author["username"]),
-            author_kind(data, self._me),
+            kind,
             str(data["content"]),
             snowflake_time(message_id),
             moment(edited) if edited is not None else None,

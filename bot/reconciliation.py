@@ -17,6 +17,7 @@ from bot.delivery import LINK_ANSWER_SQL
 from bot.drafting import button_id
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.receipts import Settled, claimed_messages, settle
+from bot.speech.forms import said_in
 from bot.standing import UNKNOWN_MESSAGE, Sought, Standing
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId
@@ -198,7 +199,7 @@ class Reconciliation:
         message = await self._standing.message(receipt.place_id, receipt.message_id)
         if message is None:
             return _NO_MESSAGE
-        stands = message.get("content") == receipt.args["content"]
+        stands = said_in(message) == receipt.args["content"]
         return _Finding("applied", receipt.message_id) if stands else _NOT_APPLIED
 
     async def _shown(self, receipt: _Open) -> _Finding:

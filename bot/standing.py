@@ -12,6 +12,7 @@ from discord.http import Route
 from bot.drafting import custom_ids
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.rest import Rest
+from bot.speech.forms import said_in
 from memory.ids import MessageId, PlaceId, SpaceId
 
 HISTORY_PAGE: Final = 100
@@ -149,7 +150,7 @@ def _reads(message: Mapping[str, Any], sought: Sought) -> bool:
     if sought.button is not None:
         return sought.button in custom_ids(message)
     reference = cast("Mapping[str, Any]", message.get("message_reference") or {})
-    return message.get("content") == sought.content and reference.get("message_id") in (
+    return said_in(message) == sought.content and reference.get("message_id") in (
         None,
         str(sought.reply_to) if sought.reply_to is not None else None,
     )

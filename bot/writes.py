@@ -8,7 +8,7 @@ changes nothing, or where Discord shows that it is missing (I3, I4).
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, cast
 
 import orjson
@@ -22,6 +22,7 @@ from bot.metrics import REST_RETRIES
 from bot.receipts import Receipt, Settled
 from bot.rest import Rest
 from bot.speech.answers import FILE_NAME
+from bot.speech.forms import AnswerForm, form_of, said_in
 from bot.standing import UNKNOWN_MESSAGE, Claimed, Sought, Standing, as_message, as_object
 from memory.ids import MessageId, PlaceId, UserId
 
@@ -33,6 +34,9 @@ TYPING_EVERY_S: Final = 8.0
 """Discord shows typing for about ten seconds."""
 
 INVALID_FORM_BODY: Final = 50035
+NOT_EMBEDDED: Final = frozenset({50006, 50013})
+"""What Discord says where the bot may not embed: nothing is left of the message, or a permission is missing."""
+
 THREAD_EXISTS: Final = 160004
 
 # Discord did not even look at the request: nothing can have happened.
@@ -46,7 +50,7 @@ ANNOUNCEMENT_THREAD: Final = 10
 class Outgoing:
     """A message to send. `since`: the message after which it can only have been sent (the trigger). `attached`: the
     text of a file that comes with it, or the file. `found_by`: the custom_id of a button that no other message has; its
-    words may have changed since."""
+    words may have changed since. `ping_by_reply`: who is replied to is pinged, once."""
 
     place_id: PlaceId
     content: str
@@ -56,6 +60,8 @@ class Outgoing:
     components: Sequence[Component] = ()
     attached: str | Attached | None = None
     found_by: str | None = None
+    form: AnswerForm = "plain"
+    ping_by_reply: bool = False
 
     @property
     def sought(self) -> Sought:
@@ -157,6 +163,7 @@ class Writes:
         """
         assert receipt.nonce is not None  # noqa: S101 - every message's receipt is made with one
         clock, reply_to, doubtful = _Clock(within_s), outgoing.reply_to, not receipt.fresh
+        form = outgoing.form
         while True:
             try:
                 if clock.attempts > 0 and (settled := await known()) is not None:
@@ -166,17 +173,20 @@ class Writes:
                     if found is not None:
                         return Outcome("applied", clock.attempts, MessageId(int(found["id"])), None, found)
                 clock.attempts += 1
-                file_name = None if outgoing.attached is None else _file(outgoing.attached).name
-                body = message_body(
-                    outgoing.content, receipt.nonce, reply_to, outgoing.ping, outgoing.components, file_name
-                )
                 route = Route("POST", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
+                body = _made(outgoing, receipt.nonce, reply_to, form)
                 sent = as_message(await self._rest.request(route, **_carried(body, outgoing.attached)))
                 crash_point("after_post")
+                if form == "embed" and not said_in(sent):
+                    message_id = MessageId(int(sent["id"]))
+                    return await self._said_plainly(outgoing.place_id, message_id, outgoing.content, within_s)
                 return Outcome("applied", clock.attempts, MessageId(int(sent["id"])), None, sent)
             except WriteRefused as refusal:
                 if reply_to is not None and refusal.code == INVALID_FORM_BODY and "message_reference" in refusal.text:
                     reply_to = None
+                    continue
+                if form == "embed" and refusal.code in NOT_EMBEDDED:
+                    form = "plain"
                     continue
                 if refusal.code == UNKNOWN_MESSAGE:
                     # The nonce is known, its message is not: it was sent, and deleted since.
@@ -196,13 +206,34 @@ class Writes:
         *,
         components: Sequence[Component] | None = None,
         attached: str | None = None,
+        form: AnswerForm = "plain",
         within_s: float,
     ) -> Outcome:
         """Give a message of ours new words, and a file where `attached` is its text. `components` of None leaves its
         buttons as they are. The outcome has the message as it is then."""
         route = _message_route("PATCH", place_id, message_id)
-        body = edit_body(content, components, FILE_NAME if attached is not None else None)
-        return await self._again(route, message_id, within_s, tells=True, **_carried(body, attached))
+        body = edit_body(content, components, FILE_NAME if attached is not None else None, form=form)
+        outcome = await self._again(route, message_id, within_s, tells=True, **_carried(body, attached))
+        if form != "embed" or outcome.message is None or said_in(outcome.message):
+            return outcome
+        return await self._said_plainly(place_id, message_id, content, within_s)
+
+    async def reword(self, place_id: PlaceId, message_id: MessageId, content: str, *, within_s: float) -> Outcome:
+        """Give a message of ours new words in the form that it has."""
+        try:
+            message = await self._standing.message(place_id, message_id)
+        except WriteRefused as refusal:
+            return Outcome("refused", 1, None, f"discord_{refusal.code}")
+        except WriteInDoubt as doubt:
+            return _Clock(within_s, attempts=1).unknown(doubt, certain=True)
+        if message is None:
+            return Outcome("refused", 1, None, f"discord_{UNKNOWN_MESSAGE}")
+        return await self.edit(place_id, message_id, content, form=form_of(message), within_s=within_s)
+
+    async def _said_plainly(self, place_id: PlaceId, message_id: MessageId, content: str, within_s: float) -> Outcome:
+        """Where the bot may not embed, Discord may leave the embed out of what it takes: the words come after it."""
+        outcome = await self.edit(place_id, message_id, content, within_s=within_s)
+        return outcome if outcome.state != "refused" else replace(outcome, external_id=message_id)
 
     async def delete(
         self, place_id: PlaceId, message_id: MessageId, *, within_s: float, reason: str | None = None
@@ -383,6 +414,20 @@ def _file(attached: str | Attached) -> Attached:
     if isinstance(attached, Attached):
         return attached
     return Attached(FILE_NAME, attached.encode(), "text/markdown")
+
+
+def _made(outgoing: Outgoing, nonce: str, reply_to: MessageId | None, form: AnswerForm) -> Body:
+    """The body of a message that is sent."""
+    return message_body(
+        outgoing.content,
+        nonce,
+        reply_to,
+        outgoing.ping,
+        outgoing.components,
+        None if outgoing.attached is None else _file(outgoing.attached).name,
+        form=form,
+        ping_by_reply=outgoing.ping_by_reply and reply_to is not None,
+    )
 
 
 def _carried(body: Body, attached: str | Attached | None) -> dict[str, Any]:

@@ -182,7 +182,7 @@ class SettingsCard:
         if name in OF_SPACE_ALONE:
             raise CommandRefused("This is set by a command of its own, so nothing was changed.")
         meant: Mapping[str, Value | None] = {AROUND: None}
-        if name != "listening":
+        if name not in ("listening", "answer_form"):
             meant = {**meant, "on": True, "off": False}
         await self._put(press, place_id, cast("Name", name), meant.get(value, value))
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.bodies import Component, button, choose_places, choose_roles, menu, row
 from bot.guild_settings import MOST_ROLES, OF_SPACE_ALONE, WHOLE_SPACE, Change, GuildSettings, Name
-from bot.settings_card.wording import LISTENING, SWITCHES, TITLES, Switch, said, titled
+from bot.settings_card.wording import FORMS, LISTENING, SWITCHES, TITLES, Switch, said, titled
 from memory.ids import PlaceId
 
 PREFIX: Final = "settings"
@@ -27,6 +27,7 @@ def words(held: GuildSettings, place_id: PlaceId) -> str:
         f"**How I behave {where}**",
         line("listening"),
         *map(line, SWITCHES),
+        line("answer_form"),
         line("language", "model"),
         line("ambient_hourly", "quiet_hours"),
         line("ack_reaction"),
@@ -40,7 +41,7 @@ def words(held: GuildSettings, place_id: PlaceId) -> str:
 def components(held: GuildSettings, place_id: PlaceId, own: Collection[Name]) -> list[Component]:
     """What changes it. `own`: what is set for this very place, and can be taken back to what is around it."""
     flips = [_flip(held, place_id, name, title) for name, title in SWITCHES.items()]
-    more = [button("Answers…", f"{PREFIX}:answers:{place_id}", "primary")]
+    more = [_next_form(held, place_id), button("Answers…", f"{PREFIX}:answers:{place_id}", "primary")]
     if place_id == WHOLE_SPACE:
         more.append(button("Limits…", f"{PREFIX}:limits:{place_id}", "primary"))
         roles, logs = f"{PREFIX}:admins:{place_id}", f"{PREFIX}:mod-log:{place_id}"
@@ -81,3 +82,10 @@ def _flip(held: GuildSettings, place_id: PlaceId, name: Switch, title: str) -> C
         f"{PREFIX}:flip:{place_id}:{becomes}",
         "success" if is_on else "secondary",
     )
+
+
+def _next_form(held: GuildSettings, place_id: PlaceId) -> Component:
+    """One button for all forms: a press takes the next."""
+    forms = list(FORMS)
+    following = forms[(forms.index(held.answer_form) + 1) % len(forms)]
+    return button(f"Answers as {FORMS[held.answer_form]}", f"{PREFIX}:flip:{place_id}:answer_form={following}")

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping
 from typing import Final, Literal, cast
 
 from bot.guild_settings import Listening, Name, fault_in
+from bot.speech.forms import AnswerForm
 
-Switch = Literal["ambient", "actions", "memory", "streaming", "images", "context_of_others"]
+Switch = Literal["ambient", "actions", "memory", "streaming", "images", "context_of_others", "reply_ping"]
 SWITCHES: Final[Mapping[Switch, str]] = {
     "ambient": "Speaking unasked",
     "actions": "Acting for members",
@@ -16,18 +17,21 @@ SWITCHES: Final[Mapping[Switch, str]] = {
     "streaming": "Answers that grow",
     "images": "Looking at pictures",
     "context_of_others": "Reading what others wrote",
+    "reply_ping": "Replies that ping",
 }
 LISTENING: Final[Mapping[Listening, str]] = {
     "mentions": "When I am addressed",
     "free": "To everything",
     "off": "Nobody",
 }
+FORMS: Final[Mapping[AnswerForm, str]] = {"plain": "plain text", "embed": "an embed", "panel": "a panel"}
 TITLES: Final[Mapping[Name, str]] = {
     **SWITCHES,
     "listening": "Listening",
     "language": "Language",
     "model": "Model",
     "ack_reaction": "Messages are seen with",
+    "answer_form": "Form of answers",
     "quiet_hours": "Quiet hours",
     "ambient_hourly": "How often unasked",
     "retention_days": "Messages are kept",
@@ -66,6 +70,8 @@ def said(name: str, value: object, *, most_roles: int = _ROLES_SHOWN) -> str:
         case "listening":
             words = LISTENING[cast("Listening", value)]
             return words[:1].lower() + words[1:]
+        case "answer_form":
+            return FORMS[cast("AnswerForm", value)]
         case "ack_reaction":
             return _emoji(cast("str | None", value))
         case "admin_role_ids":

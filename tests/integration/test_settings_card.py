@@ -29,6 +29,7 @@ async def test_everything_on_the_card_changes_something(stage: Stage) -> None:
 
     async with stage.muninn(models="another"):
         await shows(await olive.press(card, "Speaking unasked: off"), "Speaking unasked: on")
+        await shows(await olive.press(card, "Answers as plain text"), "Form of answers: an embed")
         await shows(await olive.choose(card, "settings:listening:0", "listening=free"), "Listening: to everything")
         await shows(await olive.choose(card, "settings:mod-log:0", stage.general), f"Cases: <#{stage.general.id}>")
         await shows(await olive.choose(card, "settings:admins:0", [admins]), f"Admins: <@&{admins.id}>")
@@ -55,13 +56,14 @@ async def test_everything_on_the_card_changes_something(stage: Stage) -> None:
         )
         assert [(row["name"], row["value"]) for row in rows] == [
             ("ack_reaction", '"👀"'), ("admin_role_ids", f"[{admins.id}]"), ("admin_role_ids", "[]"),
-            ("ambient", "true"), ("language", '"de"'), ("listening", '"free"'), ("member_daily_tokens", "1000"),
+            ("ambient", "true"), ("answer_form", '"embed"'),
+            ("language", '"de"'), ("listening", '"free"'), ("member_daily_tokens", "1000"),
             ("mod_log_id", str(stage.general.id)), ("model", '"another"'), ("quiet_hours", '"22-7"'),
             ("retention_days", "7"),
         ]  # fmt: skip
         assert {row["set_by"] for row in rows} == {olive.id}
         told = await (await olive.slash(stage.general, "settings history")).message()
-        assert told.content.startswith("**11 changes")
+        assert told.content.startswith("**12 changes")
         assert f"<@{olive.id}>, for the server: Listening: to everything" in told.content
         assert f"Cases: <#{stage.general.id}>" in told.content
         assert f"Admins: <@&{admins.id}>" in told.content
@@ -116,6 +118,7 @@ def test_a_value_is_never_shown_as_a_number_of_discord_s() -> None:
     strange: dict[str, Value] = {
         "listening": "free", "language": "de", "model": "small", "ack_reaction": f"wave:{big}", "quiet_hours": "22-7",
         "mod_log_id": big, "admin_role_ids": [big + each for each in range(20)], "retention_days": 7,
+        "answer_form": "panel",
     }  # fmt: skip
     for name in get_args(Name):
         value = strange.get(name, 5_000 if "tokens" in name else 3 if name == "ambient_hourly" else True)

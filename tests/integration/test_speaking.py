@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox.discord import Discord, RestFault
-from sandbox.model import say, server_error
+from sandbox.discord import Discord, Message, Permission, RestFault
+from sandbox.model import call, say, server_error, slow
 from tests.harness.stage import Stage
 
 POST = ("POST", "/channels/*/messages")
@@ -104,3 +104,101 @@ async def test_a_failure_is_no_fuel_for_another_bot(stage: Stage) -> None:
         await _asked(stage)
         assert await stage.settled(2, within=20) == ["cancelled", "failed_told"]
     assert (await stage.turns())[0]["end_reason"] == "untold:model_unavailable"
+
+
+LINKS = "https://a.example https://b.example https://c.example"
+LINES = "\n".join(f"line {n} " + "x" * 80 for n in range(40))
+SET_SQL = """
+INSERT INTO guild_settings (space_id, place_id, name, value, version, set_by) VALUES ($1, 0, $2, $3::text::jsonb, 1, 1)
+"""
+
+
+async def _set(stage: Stage, name: str, value: str) -> None:
+    await stage.pool.execute(SET_SQL, stage.guild.id, name, value)
+
+
+def _worn(message: Message, form: str) -> str:
+    """The words of a message that has them in this form and in no other."""
+    if form == "embed":
+        assert (message.content, message.components, message.flags & 4) == ("", [], 0)
+        return str(message.embeds[0]["description"])
+    assert (message.content, message.embeds, message.flags) == ("", [], 1 << 15)
+    assert message.components[0]["type"] == 17
+    return message.displayed
+
+
+@pytest.mark.parametrize("form", ["embed", "panel"])
+async def test_an_answer_has_the_form_that_the_guild_chose(stage: Stage, form: str) -> None:
+    """I1-I4, I11: parts within the limit, each once whatever the line does, a file, a draft and an error; nobody is
+    pinged, and the journal has the words, whatever holds them, for the next turn to read."""
+    await _set(stage, "answer_form", f'"{form}"')
+    await _set(stage, "streaming", "true")
+    stage.discord.faults.rest(*POST).accept_then_reset()
+    stage.model.script(
+        say(LINES),
+        say(f"@everyone {LINKS}"),
+        say(BOOK),
+        slow("It grew. " * 30, between=0.05, piece=9),
+        server_error(400),
+    )
+    async with stage.muninn():
+        await _asked(stage)
+        await stage.settled(1)
+        await _asked(stage, "in short")
+        await _asked(stage, "at length")
+        await stage.settled(3)
+        await _asked(stage, "slowly")
+        await stage.settled(4, within=20)
+        await _asked(stage, "badly")
+        assert await stage.settled(5, within=20) == [*["answered"] * 4, "failed_told"]
+        said = stage.discord.bot_messages(stage.general)
+        edit = call("discord_edit_own_message", content="Few words.", message=str(said[2].id))
+        stage.model.script(edit, say("Done."))
+        await _asked(stage, f"edit your message {said[2].id}")
+        await stage.settled(6)
+        await stage.until("SELECT 1 FROM chat_messages WHERE content = 'Few words.'")
+    said = stage.discord.bot_messages(stage.general)
+    words = [_worn(message, form) for message in said]
+    assert [len(part) <= 2000 for part in words] == [True] * 7
+    assert "\n".join(words[:2]) == LINES
+    assert words[2] == "Few words."
+    assert words[3].startswith("# Beginning")
+    assert said[3].attachments[0].file.content.decode() == BOOK
+    assert words[4] == ("It grew. " * 30).strip()
+    assert "does not take this request" in words[5]
+    assert stage.discord.pings == []
+    kept = await stage.pool.fetch("SELECT content, extras FROM chat_messages WHERE author_kind = 'self' ORDER BY 1")
+    assert [row["content"] for row in kept] == sorted(words)
+    assert not any("embeds" in row["extras"] or "components" in row["extras"] for row in kept)
+    assert "line 7 xxx" in str(stage.model.requests[1].body)
+
+
+async def test_where_it_may_not_embed_its_words_are_plain(stage: Stage) -> None:
+    """Discord leaves the embed out, or refuses it: an answer is never empty."""
+    await _set(stage, "answer_form", '"embed"')
+    stage.general.set_permissions(stage.guild.me, deny=Permission.EMBED_LINKS)
+    stage.model.script(say("Plain, then."))
+    async with stage.muninn():
+        await _asked(stage)
+        assert await stage.settled(1) == ["answered"]
+        await stage.until("SELECT 1 FROM chat_messages WHERE content = 'Plain, then.'")
+    assert [m.content for m in stage.discord.bot_messages()] == ["Plain, then."]
+
+
+async def test_a_reply_pings_who_asked_where_the_guild_wants_it_and_once(stage: Stage) -> None:
+    """I11: the first part alone, nobody else, and no second time where what was shown did not last."""
+    await _set(stage, "reply_ping", "true")
+    await _set(stage, "streaming", "true")
+    stage.model.script(say(f"<@{stage.bob.id}> {LINES}"), slow("It grew. " * 40, between=0.06, piece=9))
+    async with stage.muninn():
+        await _asked(stage)
+        await stage.settled(1)
+        await _asked(stage, "slowly")
+        draft = await stage.discord.wait_for_message(after=stage.discord.bot_messages()[-1], by=stage.discord.bot)
+        stage.discord.world.speech.delete(draft)
+        assert await stage.settled(2, within=20) == ["answered"] * 2
+    first, *_ = stage.discord.bot_messages()
+    assert [(ping.message, ping.pings.replied_user, ping.pings.users) for ping in stage.discord.pings] == [
+        (first, stage.ada.user, ()),
+        (draft, stage.ada.user, ()),
+    ]
