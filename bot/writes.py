@@ -20,7 +20,7 @@ from bot.crash import crash_point
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.metrics import REST_RETRIES
 from bot.receipts import Receipt, Settled
-from bot.rest import Rest
+from bot.rest import READ_ATTEMPT_S, Rest
 from bot.speech.answers import FILE_NAME
 from bot.speech.forms import AnswerForm, form_of, said_in
 from bot.standing import UNKNOWN_MESSAGE, Claimed, Sought, Standing, as_message, as_object
@@ -38,6 +38,12 @@ NOT_EMBEDDED: Final = frozenset({50006, 50013})
 """What Discord says where the bot may not embed: nothing is left of the message, or a permission is missing."""
 
 THREAD_EXISTS: Final = 160004
+THREAD_LOCKED: Final = "thread_locked"
+"""Discord sometimes says no more of a locked thread than 500, after half a minute and each time.
+
+Source: https://github.com/discord/discord-api-docs/issues/3197
+"""
+
 
 # Discord did not even look at the request: nothing can have happened.
 HELD_BACK: Final = frozenset({"held", "rate_limited", "unauthorized"})
@@ -163,24 +169,20 @@ class Writes:
         """
         assert receipt.nonce is not None  # noqa: S101 - every message's receipt is made with one
         clock, reply_to, doubtful = _Clock(within_s), outgoing.reply_to, not receipt.fresh
-        form = outgoing.form
+        form, locked = outgoing.form, False
         while True:
             try:
                 if clock.attempts > 0 and (settled := await known()) is not None:
                     return Outcome("applied", clock.attempts, settled)
-                if doubtful and receipt.age_s + time.monotonic() - clock.started > self._nonce_window_s:
+                forgotten = doubtful and receipt.age_s + time.monotonic() - clock.started > self._nonce_window_s
+                if forgotten or locked:
                     found = await self._standing.find(outgoing.sought, claimed)
                     if found is not None:
                         return Outcome("applied", clock.attempts, MessageId(int(found["id"])), None, found)
+                if locked:
+                    return Outcome("refused", clock.attempts, None, THREAD_LOCKED)
                 clock.attempts += 1
-                route = Route("POST", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
-                body = _made(outgoing, receipt.nonce, reply_to, form)
-                sent = as_message(await self._rest.request(route, **_carried(body, outgoing.attached)))
-                crash_point("after_post")
-                if form == "embed" and not said_in(sent):
-                    message_id = MessageId(int(sent["id"]))
-                    return await self._said_plainly(outgoing.place_id, message_id, outgoing.content, within_s)
-                return Outcome("applied", clock.attempts, MessageId(int(sent["id"])), None, sent)
+                return await self._posted(outgoing, receipt.nonce, reply_to, form, clock)
             except WriteRefused as refusal:
                 if reply_to is not None and refusal.code == INVALID_FORM_BODY and "message_reference" in refusal.text:
                     reply_to = None
@@ -195,7 +197,9 @@ class Writes:
             except WriteInDoubt as doubt:
                 doubtful = doubtful or doubt.cause not in HELD_BACK
                 log.warning("discord.in_doubt", place_id=outgoing.place_id, cause=doubt.cause)
-                if not await clock.paused(doubt):
+                again = clock.attempts > 1 and doubt.cause not in HELD_BACK
+                locked = again and await self._is_locked(outgoing.place_id)
+                if not locked and not await clock.paused(doubt):
                     return clock.unknown(doubt, certain=not doubtful)
 
     async def edit(
@@ -229,6 +233,37 @@ class Writes:
         if message is None:
             return Outcome("refused", 1, None, f"discord_{UNKNOWN_MESSAGE}")
         return await self.edit(place_id, message_id, content, form=form_of(message), within_s=within_s)
+
+    async def _posted(
+        self, outgoing: Outgoing, nonce: str, reply_to: MessageId | None, form: AnswerForm, clock: "_Clock"
+    ) -> Outcome:
+        """One attempt. Raises WriteRefused or WriteInDoubt."""
+        route = Route("POST", "/channels/{channel_id}/messages", channel_id=outgoing.place_id)
+        body = message_body(
+            outgoing.content,
+            nonce,
+            reply_to,
+            outgoing.ping,
+            outgoing.components,
+            None if outgoing.attached is None else _file(outgoing.attached).name,
+            form=form,
+            ping_by_reply=outgoing.ping_by_reply and reply_to is not None,
+        )
+        sent = as_message(await self._rest.request(route, **_carried(body, outgoing.attached)))
+        crash_point("after_post")
+        message_id = MessageId(int(sent["id"]))
+        if form == "embed" and not said_in(sent):
+            return await self._said_plainly(outgoing.place_id, message_id, outgoing.content, clock.within_s)
+        return Outcome("applied", clock.attempts, message_id, None, sent)
+
+    async def _is_locked(self, place_id: PlaceId) -> bool:
+        """Whether it is a thread that was locked, as far as Discord says so quickly."""
+        try:
+            async with asyncio.timeout(READ_ATTEMPT_S):
+                place = await self._standing.place(place_id)
+        except (TimeoutError, WriteRefused, WriteInDoubt):
+            return False
+        return bool(cast("Mapping[str, Any]", (place or {}).get("thread_metadata") or {}).get("locked"))
 
     async def _said_plainly(self, place_id: PlaceId, message_id: MessageId, content: str, within_s: float) -> Outcome:
         """Where the bot may not embed, Discord may leave the embed out of what it takes: the words come after it."""
@@ -414,20 +449,6 @@ def _file(attached: str | Attached) -> Attached:
     if isinstance(attached, Attached):
         return attached
     return Attached(FILE_NAME, attached.encode(), "text/markdown")
-
-
-def _made(outgoing: Outgoing, nonce: str, reply_to: MessageId | None, form: AnswerForm) -> Body:
-    """The body of a message that is sent."""
-    return message_body(
-        outgoing.content,
-        nonce,
-        reply_to,
-        outgoing.ping,
-        outgoing.components,
-        None if outgoing.attached is None else _file(outgoing.attached).name,
-        form=form,
-        ping_by_reply=outgoing.ping_by_reply and reply_to is not None,
-    )
 
 
 def _carried(body: Body, attached: str | Attached | None) -> dict[str, Any]:

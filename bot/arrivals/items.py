@@ -22,7 +22,8 @@ class Item:
     no model reads it. `chars`: the length of its words.
 
     `age_s` since it was said, `waited_s` since it came here, by the database's clock. `before_id` is the message that
-    its author wrote just before it, where that was nearly as long as a message can be: then this may be its rest.
+    its author wrote just before it, where that was `cut`: then this may be its rest. `cut`: it may be the beginning of
+    what was longer than a message can be, since it is nearly as long; what has a file of its own is whole.
     `words` are as many as a route looks at.
     """
 
@@ -41,6 +42,7 @@ class Item:
     before_id: MessageId | None
     words: str = ""
     reply_to_id: MessageId | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +124,12 @@ SELECT i.inbox_id, i.space_id, i.place_id, i.message_id, i.author_id, i.reason, 
        NOT {READ.format(author="i.author_id")} AS unread, coalesce(length(m.content), 0) AS chars, m.edited_at,
        extract(epoch FROM now() - coalesce(m.created_at, i.arrived_at))::float8 AS age_s,
        extract(epoch FROM now() - i.arrived_at)::float8 AS waited_s,
-       CASE WHEN p.chars >= $3 THEN p.message_id END AS before_id, left(coalesce(m.content, ''), 700) AS words,
-       m.reply_to_id
+       CASE WHEN p.cut THEN p.message_id END AS before_id, left(coalesce(m.content, ''), 700) AS words,
+       m.reply_to_id, coalesce(length(m.content) >= $3 AND NOT m.extras ? 'attachments', false) AS cut
 FROM discord_inbox i
 LEFT JOIN chat_messages m USING (space_id, message_id)
 LEFT JOIN LATERAL (
-    SELECT b.message_id, length(b.content) AS chars FROM chat_messages b
+    SELECT b.message_id, length(b.content) >= $3 AND NOT b.extras ? 'attachments' AS cut FROM chat_messages b
     WHERE b.space_id = i.space_id AND b.place_id = i.place_id AND b.message_id < i.message_id
       AND b.message_id > i.message_id - ($2::bigint << 22) AND b.author_id = i.author_id AND b.deleted_at IS NULL
     ORDER BY b.message_id DESC LIMIT 1

@@ -8,7 +8,6 @@ import structlog
 from bot.arrivals.ambience import Ambience
 from bot.arrivals.items import (
     ASKED,
-    LONG_CHARS,
     Claims,
     Decision,
     Fate,
@@ -34,7 +33,7 @@ BACKFILL_S: Final = 60.0
 
 LATE_PAUSE_S: Final = 0.5
 PASTE_S: Final = 1.5
-"""A turn on a message that may go on waits so long for the rest."""
+"""A turn on a message that may go on waits so long for the rest; an order that code carries out does not."""
 
 ROUTED: Final = frozenset({"mention", "reply", "edit"})
 """What routes are asked about: no bot, no webhook and nobody who did not speak to the bot."""
@@ -146,9 +145,9 @@ class Rules:
         author = decision.author_id or item.author_id
         verdict = await self._limiter.admit(item.space_id, item.place_id, author, item.message_id)
         if verdict == "go":
-            delay_s = PASTE_S if item.chars >= LONG_CHARS and item.age_s < LATE_S else 0.0
             notice = _UNREAD if item.unread else None
             route = self._claimed(decision)
+            delay_s = PASTE_S if item.cut and item.age_s < LATE_S and route is None else 0.0
             return Decision(item, decision.reason, None, notice, decision.author_id, delay_s, route)
         told = verdict == "tell" and decision.reason in ASKED
         log.info("router.held_back", space_id=item.space_id, place_id=item.place_id, told=told)

@@ -95,6 +95,23 @@ async def test_a_thread_that_was_locked_meanwhile_ends_the_turn_with_the_reason(
     assert reasons == ["undeliverable:discord_160005", "undeliverable:discord_50083"]
 
 
+async def test_a_locked_thread_that_only_ever_answers_500_ends_the_turn_with_the_reason(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Discord does not say that it is locked; it is looked up, and nothing is tried for half an hour."""
+    monkeypatch.setattr("bot.rest.ATTEMPT_S", 0.5)
+    stage.model.default(say("Here."))
+    async with stage.muninn():
+        thread = await stage.ada.starts_thread(stage.general, "Plans")
+        fault = stage.discord.faults.rest("POST", f"/channels/{thread.id}/messages", times=None).status(500)
+        await stage.ada.says(thread, f"{stage.discord.bot.mention} well?")
+        await fault.hit()
+        thread.lock()
+        assert await stage.settled(1) == ["cancelled"]
+    assert (await stage.turns())[0]["end_reason"] == "undeliverable:thread_locked"
+    assert len(stage.discord.requests_to("POST", f"/channels/{thread.id}/messages")) <= 3
+
+
 async def test_a_thread_from_a_mention_gets_a_title_that_discord_takes_or_a_plain_refusal(stage: Stage) -> None:
     """I16: a title of more than 100 characters comes back to the model, and not to Discord; the next one is made."""
     title = "Plans for the winter " * 8

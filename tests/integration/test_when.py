@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import orjson
 
+from sandbox.discord import File
 from sandbox.model import say
 from tests.harness.stage import Stage
 
@@ -153,6 +154,23 @@ async def test_a_paste_in_several_messages_is_one_turn(stage: Stage) -> None:
         wanted = request.last_user_text.split("Answer this message now.")[1]
         assert ("a" * 1_900 in wanted, second in wanted, third in wanted) == (True, True, True)
     assert await stage.pool.fetchval("SELECT count(*) FROM turn_triggers") == 4
+
+
+async def test_a_long_message_that_is_whole_does_not_wait_for_more(stage: Stage) -> None:
+    """It brings a file, is shorter than what is split, or is an order: only what may go on waits, and what follows on a
+    whole one is a turn of its own."""
+    stage.model.default(say("Read."))
+    me, words = stage.discord.bot.mention, "w" * 1_850
+    async with stage.muninn():
+        await stage.ada.says(stage.general, f"{me} {words}", files=[File("a.png", b"no text", "image/png")])
+        await stage.bob.says(stage.general, f"{me} {words[:1_700]}")
+        await stage.bob.says(stage.bob.dm(), words)
+        await stage.settled(3)
+        await stage.ada.says(stage.ada.dm(), words, files=[File("a.png", b"no text", "image/png")])
+        await stage.ada.says(stage.ada.dm(), "and this?")
+        await stage.settled(5)
+    waits = await stage.pool.fetch("SELECT round(extract(epoch FROM available_at - queued_at)) FROM turns ORDER BY 1")
+    assert [float(row[0]) for row in waits] == [0, 0, 0, 0, 2]
 
 
 async def test_a_proxy_speaks_for_its_member_once(stage: Stage) -> None:
