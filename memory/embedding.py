@@ -124,16 +124,19 @@ async def make_indexes(conn: Db, model: Model, *, most: int = INDEXED_FROM) -> t
     return tuple(map(SpaceId, lacking))
 
 
-# The next memories in order of their ids, and jobs for those of them that lack a vector of the model.
+# The next memories in order of their ids, and jobs for those of them that lack a vector of the model. They are held
+# meanwhile, so that no job is made for a memory that ends at this moment: nobody would ever do it.
 FILL_SQL: Final = """
 WITH looked AS MATERIALIZED (
-    SELECT memory_id, space_id, version, state FROM memory_items WHERE memory_id > $2 ORDER BY memory_id LIMIT $3
+    SELECT memory_id FROM memory_items WHERE memory_id > $2 ORDER BY memory_id LIMIT $3
+), live AS MATERIALIZED (
+    SELECT i.memory_id, i.space_id, i.version FROM memory_items i
+    WHERE i.memory_id IN (SELECT memory_id FROM looked) AND i.state = 'active' AND NOT EXISTS (
+        SELECT FROM memory_vectors v WHERE v.memory_id = i.memory_id AND v.model_id = $1 AND v.version = i.version)
+    ORDER BY i.memory_id FOR SHARE OF i
 ), lacking AS (
     INSERT INTO embedding_jobs (memory_id, space_id, version)
-    SELECT l.memory_id, l.space_id, l.version FROM looked l
-    WHERE l.state = 'active' AND NOT EXISTS (
-        SELECT FROM memory_vectors v WHERE v.memory_id = l.memory_id AND v.model_id = $1 AND v.version = l.version)
-    ORDER BY l.memory_id
+    SELECT memory_id, space_id, version FROM live ORDER BY memory_id
     ON CONFLICT (memory_id) DO NOTHING
     RETURNING memory_id
 )

@@ -11,8 +11,9 @@ from bot.doctor import remembering
 from bot.doctor.findings import Finding
 from bot.settings import Settings
 from memory.embedding import Model as EmbeddingModel
-from memory.embedding import claim, index_name, make_indexes
+from memory.embedding import adopt, claim, fill, index_name, make_indexes
 from memory.items import Draft, Target, forget, remember
+from memory.taking_back import end_items
 from sandbox.model import Model, failure, gateway_page, rate_limited, reset_connection, server_error, stall
 from tests.harness.diagnosis import assert_plain, named
 from tests.harness.remembering import Mind, open_mind
@@ -242,3 +243,24 @@ async def test_who_embeds_anew_waits_for_a_vector_before_it_holds_a_job(mind: Mi
         await writer.execute("SELECT FROM embedding_jobs FOR UPDATE NOWAIT")
     assert await rechecking == 1
     assert await vectors(mind) == []
+
+
+async def test_what_is_forgotten_while_a_new_model_queues_everything_is_not_queued(mind: Mind) -> None:
+    """A job for a memory that ended would stay for ever: nothing that has ended is ever embedded."""
+    memory_id = await told(mind, "Ada likes tea.")
+    async with mind.pool.acquire() as conn, conn.transaction():
+        model = await adopt(conn, "new", 8)
+
+    async def queue() -> int | None:
+        async with mind.pool.acquire() as conn:
+            return await fill(conn, model, 0)
+
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with mind.pool.acquire() as conn, conn.transaction():
+        await end_items(conn, [memory_id], state="forgotten")
+        queueing = asyncio.create_task(queue())
+        async with asyncio.timeout(10):
+            while await mind.pool.fetchval(waiting) is None:
+                await asyncio.wait([queueing], timeout=0.01)
+    assert await queueing == memory_id
+    assert await mind.pool.fetchval("SELECT count(*) FROM embedding_jobs") == 0
