@@ -18,6 +18,7 @@ from bot.facts import FORUM_KINDS, PlaceFacts
 from bot.meaning import Words, is_meant, verdict_on
 from bot.wishes import Wish
 from memory.ids import MessageId, PlaceId, UserId
+from memory.items import Sought
 from tools.actions import (
     CreateThread,
     DeleteOwnMessage,
@@ -55,11 +56,16 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """The message that a wish acts on, as Discord has it now. `is_notice`: one of Discord's own, such as a join."""
+    """The message that a wish acts on, as Discord has it now. `is_notice`: one of Discord's own, such as a join.
+
+    `pinned` and `reactions` (those of ours, `bare`) are looked at where they are to be taken back.
+    """
 
     message_id: MessageId
     author_id: UserId
     is_notice: bool = False
+    pinned: bool = False
+    reactions: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Sight:
 
     `here` is the place of the turn, `place` that of the wish: None if there is none, it is of another space, or the bot
     cannot see it. `message` is what the wish acts on. `done`: effects of this kind that these words have already
-    carried; `cards`: how often was asked back. `known`: the words of the memory that is to be forgotten.
+    carried; `cards`: how often was asked back. `memory`: what is to be forgotten; None if there is no such memory.
     """
 
     enabled: bool
@@ -81,7 +87,7 @@ class Sight:
     words: Words
     done: int = 0
     cards: int = 0
-    known: str | None = None
+    memory: Sought | None = None
     confirmed: bool = False
 
 
@@ -104,6 +110,11 @@ class Ask:
 
 
 Decision: TypeAlias = Allowed | Refused | Ask
+
+
+def bare(emoji: str) -> str:
+    """An emoji without the sign that has it shown in colour, which is not always sent."""
+    return emoji.replace("\ufe0f", "")
 
 
 def decide(wish: Wish, sight: Sight) -> Decision:
@@ -153,14 +164,24 @@ def _own_rule(wish: Wish, sight: Sight) -> Refused | None:
             return _may_change_message(sight)
         case PinMessage() | UnpinMessage():
             return _may_pin(sight)
-        case Remember() | Forget():
-            if wish.action.scope == "user" or sight.requester.governs:
-                return None
-            return Refused(
-                "not_yours",
-                f"What is remembered for the whole {wish.action.scope} is for administrators to change; nothing was "
-                "changed.",
-            )
+        case Remember():
+            return _may_change_memory(wish.action.scope, sight)
+        case Forget():
+            refused = _may_change_memory(wish.action.scope, sight)
+            if refused is not None:
+                return refused
+            if sight.memory is None:
+                return Refused("not_found", "There is no such memory; nothing was changed.")
+            return _may_change_memory(sight.memory.scope, sight)
+
+
+def _may_change_memory(scope: str, sight: Sight) -> Refused | None:
+    if scope == "user" or sight.requester.governs:
+        return None
+    return Refused(
+        "not_yours",
+        f"What is remembered for the whole {scope} is for administrators to change; nothing was changed.",
+    )
 
 
 def _both_may(sight: Sight, permission: str, *, requester: bool = True) -> Refused | None:
@@ -246,11 +267,29 @@ def _asked_for(wish: Wish, sight: Sight) -> Decision:
     if isinstance(wish.action, React) and wish.message_id == sight.trigger_id:
         # To react to the message that it answers is part of answering.
         return Allowed()
-    plain = verdict == "asked" and is_meant(wish, sight.words, here=sight.here, known=sight.known)
+    # A key is named by itself; a number says nothing, and so the memory's own words do.
+    by_number = isinstance(wish.action, Forget) and wish.action.key is None
+    known = sight.memory.words if by_number and sight.memory is not None else None
+    plain = verdict == "asked" and is_meant(wish, sight.words, here=sight.here, known=known)
     if plain and sight.done < sight.words.times(wish):
         return Allowed()
+    missing = _missing(wish, sight.message)
+    if missing is not None:
+        return missing
     if sight.cards >= MOST_CARDS:
         return Refused(
             "too_many_questions", "The member was asked about several actions already; nothing more was done."
         )
     return Ask()
+
+
+def _missing(wish: Wish, message: MessageFacts | None) -> Refused | None:
+    """Nobody is asked about taking back what is not there. Twice is no fault, so this stands before a card alone: what
+    was begun and cut off is gone on with."""
+    if message is None:
+        return None
+    if isinstance(wish.action, RemoveOwnReaction) and bare(wish.action.emoji) not in message.reactions:
+        return Refused("no_such_reaction", "I have no such reaction on that message; nothing was done.")
+    if isinstance(wish.action, UnpinMessage) and not message.pinned:
+        return Refused("not_pinned", "That message is not pinned; nothing was done.")
+    return None

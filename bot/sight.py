@@ -13,7 +13,7 @@ import discord
 from discord.http import Route
 
 from bot.addressing import PERSONAL_TYPES, Identity
-from bot.authority import MessageFacts, Person, Sight
+from bot.authority import MessageFacts, Person, Sight, bare
 from bot.errors import ReadFailed, ReadFault, ReadRefused
 from bot.facts import Facts, MemberFacts
 from bot.governing import Governing, governs, roles_named
@@ -23,8 +23,9 @@ from bot.rest import Reads
 from bot.wishes import Wish
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, SpaceId, UserId
+from memory.items import Author, Sought, Target, sought
 from memory.scope import Scope
-from tools.actions import Forget
+from tools.actions import Forget, RemoveOwnReaction, UnpinMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,6 @@ FROM (SELECT 1) AS one
 LEFT JOIN chat_messages m ON m.space_id = $1 AND m.message_id = $3
 """
 
-# The words of one's own memory, to see whether the requester named it.
-KNOWN_MEMORY_SQL: Final = """
-SELECT coalesce(key, '') || ' ' || content FROM memory_items
-WHERE space_id = $1 AND memory_id = $2 AND state = 'active'
-"""
-
 
 class Sights:
     """Looks, once for each decision."""
@@ -97,7 +92,7 @@ class Sights:
                 message = group.create_task(self._message(wish, asker))
         except* ReadFault as faults:
             raise ReadFailed("facts") from faults.exceptions[0]
-        row, known = grounds.result()
+        row, memory = grounds.result()
         governing = self._governs(asker, member.result(), row["admin_roles"])
         return Sight(
             enabled=self._policy.enabled(asker.scope.space_id, row["enabled"]),
@@ -110,7 +105,7 @@ class Sights:
             words=_words(row, asker, self._me),
             done=row["done"],
             cards=row["cards"],
-            known=known,
+            memory=memory,
             confirmed=confirmed,
         )
 
@@ -135,22 +130,24 @@ class Sights:
             return discord.Permissions.none()
         return await facts.permissions(user_id, wish.place_id)
 
-    async def _grounds(self, wish: Wish, asker: Asker) -> tuple[Mapping[str, Any], str | None]:
+    async def _grounds(self, wish: Wish, asker: Asker) -> tuple[Mapping[str, Any], Sought | None]:
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             row = await conn.fetchrow(
                 GROUNDS_SQL, asker.scope.space_id, asker.scope.place_id, asker.trigger_id, wish.name, wish.digest
             )
-            known = None
-            if isinstance(wish.action, Forget) and wish.action.memory_id is not None:
-                known = await conn.fetchval(KNOWN_MEMORY_SQL, asker.scope.space_id, wish.action.memory_id)
+            memory = None
+            if isinstance(wish.action, Forget):
+                target = Target(wish.action.memory_id, wish.action.key, wish.action.scope)
+                memory = await sought(conn, Author(asker.scope, asker.requester_id, ""), target)
         assert row is not None  # noqa: S101 - the statement begins with one row
-        return cast("Mapping[str, Any]", row), known
+        return cast("Mapping[str, Any]", row), memory
 
     async def _message(self, wish: Wish, asker: Asker) -> MessageFacts | None:
         if wish.message_id is None:
             return None
-        if wish.message_id == asker.trigger_id and wish.place_id == asker.scope.place_id:
-            # The journal has it, and says whether it still stands.
+        undoes = isinstance(wish.action, RemoveOwnReaction | UnpinMessage)
+        if not undoes and wish.message_id == asker.trigger_id and wish.place_id == asker.scope.place_id:
+            # The journal has it, and says whether it still stands; what was done to it, Discord says.
             return MessageFacts(asker.trigger_id, asker.requester_id)
         path = "/channels/{channel_id}/messages/{message_id}"
         try:
@@ -159,6 +156,8 @@ class Sights:
                 MessageId(snowflake(data["id"])),
                 UserId(snowflake(data["author"]["id"])),
                 int(data.get("type") or 0) not in PERSONAL_TYPES | {20, 23},
+                bool(data.get("pinned")),
+                frozenset(_named(each["emoji"]) for each in data.get("reactions") or () if each.get("me")),
             )
         except ReadRefused:
             return None
@@ -177,3 +176,8 @@ def _words(row: Mapping[str, Any], asker: Asker, me: Identity) -> Words:
         # Whose words they are was decided by the turn's event; somebody else's would authorise nothing.
         gone=row["gone"] or row["author_id"] != asker.requester_id,
     )
+
+
+def _named(emoji: Mapping[str, Any]) -> str:
+    """An emoji of Discord's as reactions are named: a custom one as `name:id`."""
+    return f"{emoji['name']}:{emoji['id']}" if emoji.get("id") else bare(str(emoji["name"]))

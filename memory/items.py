@@ -186,6 +186,25 @@ async def forget(conn: Db, author: Author, target: Target, *, caps: Caps = DEFAU
     return Forgotten(row["memory_id"], row["key"], row["content"], row["version"])
 
 
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """An active memory that somebody named: whose it is, and its key and words as one text."""
+
+    scope: MemoryScope
+    words: str
+
+
+async def sought(conn: Db, author: Author, target: Target) -> Sought | None:
+    """What `forget` would find for this author and target; None where there is no such memory of theirs, of the
+    place or of the guild. Whether they may change it is not looked at. Raises MemoryRefused: unknown_scope."""
+    row = await _find(conn, author, target, _known_scope(target.scope))
+    if row is None:
+        return None
+    scope: MemoryScope = row["scope"]
+    mine = owner_of(scope, author.scope.space_id, author.scope.place_id, author.user_id)
+    return Sought(scope, f"{row['key'] or ''} {row['content']}") if row["owner_id"] == mine.owner_id else None
+
+
 async def _find(conn: Db, author: Author, target: Target, scope: MemoryScope) -> Record | None:
     place = author.scope
     owner = owner_of(scope, place.space_id, place.place_id, author.user_id)

@@ -85,6 +85,8 @@ class Office:
             at = await self._situations.look(order, petition.requester_id, petition.scope)
             if listing is not None:
                 order = await self._listed(order, listing, petition, at)
+            elif order.deed == "purge":
+                order = await self._there(order, at)
         except ReadFault as fault:
             log.warning("moderation.facts_unavailable", deed=order.deed, cause=str(fault))
             return Answer(_CANNOT_SAY)
@@ -170,6 +172,13 @@ class Office:
             author_id=listing.author_id,
         )
         return replace(order, messages=found.ids, old=found.old)
+
+    async def _there(self, order: Order, at: Situation) -> Order:
+        """The purge without those of its messages that are gone, as far as requester and bot may see them."""
+        if not (at.is_guild and at.theirs.read_message_history and at.mine.read_message_history):
+            return order
+        left = await purge.standing(self._reads, PlaceId(order.place_id or 0), order.messages)
+        return replace(order, messages=tuple(each for each in order.messages if each in left))
 
 
 def _placed(order: Order, scope: Scope) -> Order:

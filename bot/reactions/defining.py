@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Final
 
 import discord
+from discord.http import Route
 
 from bot.commands.declaration import Declaration, Family, Slash
 from bot.commands.options import role, text
-from bot.errors import CommandRefused
+from bot.errors import CommandRefused, ReadRefused
 from bot.governing import Governing
 from bot.interactions import Command, Interactions, Reply
 from bot.memories.ledger import MemoryLedger
@@ -83,6 +84,7 @@ class Defining:
         await self._require_rank(command, role_id)
         message_id, emoji = _message(command), _emoji(command.need(EMOJI))
         scope = command.scope
+        await self._require_message(command, message_id)
         about = {"message_id": str(message_id), "emoji": emoji, "role_id": str(role_id)}
         values = (scope.space_id, scope.place_id, message_id, emoji, role_id)
         await self._put(command, "reaction_role_add", about, PUT_ROLE_SQL, *values)
@@ -170,6 +172,14 @@ class Defining:
                 raise CommandRefused(f"{name} may not manage roles here; nothing was changed.")
             if not member.is_owner and member.top_position <= wanted.position:
                 raise CommandRefused(f"{name} cannot give a role as high as one's own; nothing was changed.")
+
+    async def _require_message(self, command: Command, message_id: MessageId) -> None:
+        path = "/channels/{channel_id}/messages/{message_id}"
+        route = Route("GET", path, channel_id=command.scope.place_id, message_id=message_id)
+        try:
+            await self._governing.reads.get(route)
+        except ReadRefused as refusal:
+            raise CommandRefused("I see no such message in this channel; nothing was changed.") from refusal
 
 
 def _message(command: Command) -> MessageId:

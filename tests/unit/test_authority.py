@@ -12,6 +12,7 @@ from bot.facts import PlaceFacts
 from bot.meaning import Words
 from bot.wishes import WISH_NAMES, Wish, WishName, wish_of
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
+from memory.items import Sought
 from tools.actions import (
     Action,
     CreateThread,
@@ -77,9 +78,11 @@ def case(name: WishName) -> tuple[Wish, Sight]:
         here=HERE,
         trigger_id=TRIGGER,
         place=PlaceFacts(wish.place_id, kind, SPACE, owner_id=ADA),
-        message=None if wish.message_id is None else MessageFacts(wish.message_id, BOT if "own_m" in name else BOB),
+        message=None
+        if wish.message_id is None
+        else MessageFacts(wish.message_id, BOT if "own_m" in name else BOB, pinned=True, reactions=frozenset({"🎉"})),
         words=words(text, reply_to),
-        known="likes tea",
+        memory=Sought("user", "preference.tea likes tea"),
     )
 
 
@@ -284,6 +287,37 @@ def test_what_all_remember_is_for_administrators(make: Callable[[str], Action], 
     assert decide(wish, replace(member, requester=Person(ADA, NONE, governs=True))) == Allowed()
 
 
+@pytest.mark.parametrize(
+    ("name", "action", "lacks", "code"),
+    [
+        ("forget", Forget(key="preference.tea"), {"memory": None}, "not_found"),
+        ("forget", Forget(12), {"memory": None}, "not_found"),
+        *((name, None, {"message": None}, "no_such_message") for name in ON_MESSAGES if name != "create_thread"),
+        ("create_thread", CreateThread("x", OTHER), {"message": None}, "no_such_message"),
+        ("edit_thread", None, {"place": None}, "no_such_place"),
+        ("send_message", None, {"place": None}, "no_such_place"),
+        ("remove_own_reaction", RemoveOwnReaction("👍", OTHER), {}, "no_such_reaction"),
+        ("unpin_message", None, {"message": MessageFacts(OTHER, BOB)}, "not_pinned"),
+    ],
+)
+def test_nobody_is_asked_about_what_is_not_there(
+    name: WishName, action: Action | None, lacks: dict[str, object], code: str
+) -> None:
+    """No card for a memory, message, reaction, pin or place that does not exist: a refusal by a code."""
+    wish, sight = case(name)
+    wish = wish if action is None else wish_of(action, here=HERE, trigger_id=TRIGGER)
+    sight = replace(sight, words=words("what do you think?"), **lacks)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    assert verdict(decide(wish, sight)) == code
+
+
+def test_a_number_does_not_hide_whose_memory_it_is() -> None:
+    """I5: a memory of the guild, named by its number, is for administrators to forget, and nobody else is asked."""
+    _, sight = case("forget")
+    wish = wish_of(Forget(12), here=HERE, trigger_id=TRIGGER)
+    sight = replace(sight, memory=Sought("guild", "rules"), requester=Person(ADA, ALL), words=words("hm"))
+    assert verdict(decide(wish, sight)) == "not_yours"
+
+
 def test_the_answered_message_may_be_reacted_to_unasked() -> None:
     """To react to the message that it answers is part of answering; a no is heard all the same."""
     _, sight = case("react")
@@ -345,7 +379,6 @@ def test_words_carry_an_action_only_where_they_point(
         place=PlaceFacts(wish.place_id, kind, SPACE, owner_id=ADA),
         message=None if wish.message_id is None else MessageFacts(wish.message_id, author),
         words=words(text, reply_to),
-        known=None,
     )
     assert decide(wish, sight) == expected
 
