@@ -4,11 +4,11 @@ Every line of other people's text carries a quotation mark of ours, so that no l
 look like the end of the quotation.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agent.contracts import ContextMessage, PromptMessage, SystemMessage
+from bot.seeing.mentions import Called
 from bot.seeing.notes import notes
 from bot.seeing.quotation import label, quote
 from bot.seeing.surroundings import Around, PlaceSeen
@@ -39,7 +39,6 @@ ASKED: Final = "Answer this message now. It is from the member whom you are answ
 NOWHERE: Final = Around()
 TOPIC_CHARS: Final = 500
 _KINDS: Final = {"bot": ", a bot", "webhook": ", a webhook", "system": ", a notice of Discord"}
-_MENTION: Final = re.compile(r"<@!?(\d+)>")
 
 
 def render(
@@ -57,7 +56,8 @@ def render(
     message with where it is said, what is remembered, the place's recent lines, which may be left out where the window
     is too small, and the request. `request` says what is wanted of the message that ends it."""
     older = beside.older if beside is not None else ()
-    names = {**names_of([*older, *working_set.lines, trigger]), own_id: "Muninn"}
+    people = {**names_of([*older, *working_set.lines, trigger]), own_id: "Muninn"}
+    names = Called(people, around.places, around.roles)
     sections = [*_whereabouts(around.place), *([] if beside is None else remembered(beside, names))]
     starter = working_set.starter or around.starter
     if starter is not None:
@@ -73,7 +73,7 @@ def render(
     )
 
 
-def _request(trigger: Line, names: Mapping[int, str], around: Around, request: str) -> str:
+def _request(trigger: Line, names: Called, around: Around, request: str) -> str:
     files = around.looked.outcomes
     parts: list[str] = []
     if around.answered is not None:
@@ -116,7 +116,7 @@ def _instructions(rules: Sequence[str], language: str | None) -> str:
     return "\n\n".join([*parts, wished, *(quote(each) for each in rules)])
 
 
-def remembered(beside: Assembled, names: Mapping[int, str]) -> list[str]:
+def remembered(beside: Assembled, names: Called) -> list[str]:
     """The sections beside the recent lines, each labelled; the same selection gives the same text, byte for byte."""
     sections: list[str] = []
     if beside.failed:
@@ -183,7 +183,7 @@ def _who(user_id: int, name: str) -> str:
     return f'"{label(name)}" (id {user_id})'
 
 
-def _quoted(line: Line, names: Mapping[int, str], *, brief: bool = True, files: Mapping[str, str] | None = None) -> str:
+def _quoted(line: Line, names: Called, *, brief: bool = True, files: Mapping[str, str] | None = None) -> str:
     who = "Muninn (you)" if line.author_kind == "self" else f'"{label(line.author_name)}" (id {line.author_id})'
     kind = _KINDS.get(line.author_kind, "")
     answers = f", in reply to message {line.reply_to_id}" if line.reply_to_id else ""
@@ -191,17 +191,5 @@ def _quoted(line: Line, names: Mapping[int, str], *, brief: bool = True, files: 
     # Our own are changed while they grow.
     edited = ", edited" if line.edited and line.author_kind != "self" else ""
     head = f"[message {line.message_id}{where}, {line.created_at:%Y-%m-%d %H:%M} UTC{edited}, {who}{kind}{answers}]"
-    body = quote(_named(line.content, names)) if line.content else "> (no text)"
+    body = quote(names.named(line.content)) if line.content else "> (no text)"
     return "\n".join([head, body, *notes(line.extras, brief=brief, files=files)])
-
-
-def _named(text: str, names: Mapping[int, str]) -> str:
-    """Mentions by name, where the name is known."""
-    if "<@" not in text:
-        return text
-
-    def name(match: re.Match[str]) -> str:
-        known = names.get(int(match[1]))
-        return f"@{label(known)}" if known else match[0]
-
-    return _MENTION.sub(name, text)

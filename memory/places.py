@@ -34,7 +34,7 @@ from memory.incoming import (
     RoleTold,
     Structure,
 )
-from memory.scope import Scope
+from memory.scope import Scope, fetch_scoped
 
 # Take in roles of guilds; what is new or other makes the guild stale.
 TELL_ROLES_SQL: Final = """
@@ -347,3 +347,21 @@ WITH {SHOWN_PLACES} SELECT place_id FROM shown_places ORDER BY place_id
 async def shown_places(conn: Db, space_id: SpaceId, place_id: PlaceId) -> frozenset[PlaceId]:
     """The places whose words may show in this one (I7)."""
     return frozenset(PlaceId(row["place_id"]) for row in await conn.fetch(SHOWN_PLACES_SQL, space_id, place_id))
+
+
+# Which of these places everybody can read who reads here, as things stand now.
+VISIBLE_PLACES_SQL: Final = """
+SELECT other.place_id
+FROM places here
+JOIN audience_guilds g ON g.space_id = here.space_id AND g.computed = g.version AND g.confirmed
+JOIN audience_flow flow ON flow.space_id = here.space_id AND flow.into_class = here.class_id
+JOIN places other ON other.space_id = here.space_id AND other.class_id = flow.from_class
+    AND (NOT other.own_only OR other.place_id = here.place_id)
+WHERE here.space_id = $1 AND here.place_id = $2 AND other.place_id = ANY($3::bigint[])
+"""
+
+
+async def visible_places(conn: Db, scope: Scope, place_ids: Sequence[PlaceId]) -> frozenset[PlaceId]:
+    """Which of these everybody can read who reads the scope's place (I7); what is not known is not among them."""
+    rows = await fetch_scoped(conn, VISIBLE_PLACES_SQL, scope, list(place_ids))
+    return frozenset(PlaceId(row["place_id"]) for row in rows)

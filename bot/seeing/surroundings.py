@@ -8,8 +8,8 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar, cast
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeVar, cast
 
 import orjson
 import structlog
@@ -22,10 +22,12 @@ from bot.facts import DIRECT_KINDS, FORUM_KINDS, THREAD_KINDS
 from bot.payloads import listed, snowflake
 from bot.rest import Reads
 from bot.seeing.eyes import NOTHING, Looked
+from bot.seeing.mentions import named_places, names_roles
 from memory.choices import choices_of
 from memory.context import Line, WorkingSet
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, PlaceId, SpaceId
+from memory.places import visible_places
 from memory.scope import Scope
 
 log = structlog.get_logger(__name__)
@@ -55,13 +57,16 @@ class PlaceSeen:
 @dataclass(frozen=True, slots=True)
 class Around:
     """What is around a message. `answered`: what it replies to, where the journal does not have it; `gone`: where that
-    was deleted. `starter`: what the thread was opened on. `looked`: what its files hold."""
+    was deleted. `starter`: what the thread was opened on. `looked`: what its files hold. `places`, `roles`: what those
+    are called that the messages name, as far as everybody who reads here may know it (I7)."""
 
     place: PlaceSeen | None = None
     starter: Line | None = None
     answered: Line | None = None
     gone: bool = False
     looked: Looked = NOTHING
+    places: Mapping[int, str] = field(default_factory=dict[int, str])
+    roles: Mapping[int, str] = field(default_factory=dict[int, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,7 @@ class Surroundings:
         self._pool = pool
         self._reads = reads
         self._me = me
-        self._places: OrderedDict[PlaceId, _Kept] = OrderedDict()
+        self._bodies: OrderedDict[tuple[str, int], _Kept] = OrderedDict()
         self._bare: set[PlaceId] = set()
 
     async def look(self, scope: Scope, recent: WorkingSet) -> Around:
@@ -85,13 +90,34 @@ class Surroundings:
         async with asyncio.TaskGroup() as group:
             placing = group.create_task(_in_time("place", self._place(scope)))
             answering = group.create_task(_in_time("reply", self._answered(scope, recent)))
+            naming = group.create_task(_in_time("mentions", self._named(scope, recent)))
         place = placing.result()
         answered, gone = answering.result() or (None, False)
         starter = None
         if place is not None and place.parent_id is not None and not _knows_starter(scope, recent):
             where = place.parent_id if place.kind == "thread" else scope.place_id
             starter = await _in_time("starter", self._starter(where, scope.place_id))
-        return Around(place, starter, answered, gone)
+        places, roles = naming.result() or ({}, {})
+        return Around(place, starter, answered, gone, places=places, roles=roles)
+
+    async def _named(self, scope: Scope, recent: WorkingSet) -> tuple[dict[int, str], dict[int, str]]:
+        """What the channels and the roles are called that the trigger and the lines before it name."""
+        trigger = [recent.trigger.content] if recent.trigger is not None else []
+        texts = [*trigger, *(line.content for line in reversed(recent.lines))]
+        wanted, with_roles = named_places(texts), names_roles(texts)
+        if not wanted and not with_roles:
+            return {}, {}
+        if wanted:
+            async with self._pool.acquire(timeout=BORROW_S) as conn:
+                wanted = sorted(await visible_places(conn, scope, wanted))
+        roles: dict[int, str] = {}
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(_in_time("mention", self._body(each))) for each in wanted]
+            if with_roles and _is_of(await self._body(scope.place_id), scope.space_id):
+                guild = await self._got("guilds", scope.space_id)
+                roles = {int(each["id"]): str(each["name"]) for each in listed(guild.get("roles"))}
+        bodies = {place_id: task.result() for place_id, task in zip(wanted, asked, strict=True)}
+        return {each: str(body["name"]) for each, body in bodies.items() if body is not None}, roles
 
     async def _place(self, scope: Scope) -> PlaceSeen | None:
         body = await self._body(scope.place_id)
@@ -154,15 +180,22 @@ class Surroundings:
         )
 
     async def _body(self, place_id: PlaceId) -> Json:
-        kept = self._places.get(place_id)
+        return await self._got("channels", place_id)
+
+    async def _got(self, what: Literal["channels", "guilds"], about: int) -> Json:
+        """The channel, or of the guild its roles, as it was within FRESH_S seconds."""
+        kept = self._bodies.get((what, about))
         if kept is not None and kept.until > time.monotonic():
-            self._places.move_to_end(place_id)
+            self._bodies.move_to_end((what, about))
             return kept.body
-        body = cast("Json", await self._reads.get(Route("GET", "/channels/{channel_id}", channel_id=place_id)))
-        self._places[place_id] = _Kept(body, time.monotonic() + FRESH_S)
-        self._places.move_to_end(place_id)
-        if len(self._places) > MOST_PLACES:
-            self._places.popitem(last=False)
+        if what == "channels":
+            body = cast("Json", await self._reads.get(Route("GET", "/channels/{channel_id}", channel_id=about)))
+        else:
+            guild = cast("Json", await self._reads.get(Route("GET", "/guilds/{guild_id}", guild_id=about)))
+            body = {"roles": [{"id": each["id"], "name": each["name"]} for each in listed(guild.get("roles"))]}
+        self._bodies[(what, about)] = _Kept(body, time.monotonic() + FRESH_S)
+        if len(self._bodies) > MOST_PLACES:
+            self._bodies.popitem(last=False)
         return body
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from sandbox.discord import File, Message
+from sandbox.discord import File, Message, Permission
 from sandbox.model import say
 from tests.harness.stage import Running, Stage
 
@@ -69,6 +69,28 @@ async def test_a_forward_is_labelled_and_claims_no_author(stage: Stage) -> None:
         in request
     )
     assert "Bob" not in request
+
+
+@pytest.mark.usefixtures("muninn")
+async def test_channels_and_roles_are_seen_by_name_where_everybody_here_may_know_it(stage: Stage) -> None:
+    """I7, I12: as people see a mention; names are other people's words. What not everybody here can read, and what is
+    of no guild of ours, stays a number."""
+    plans = stage.guild.create_channel("plans")
+    hidden = stage.guild.create_channel("secret-party")
+    hidden.set_permissions(stage.guild.everyone, deny=Permission.VIEW_CHANNEL)
+    hidden.set_permissions(stage.guild.me, allow=Permission.VIEW_CHANNEL)
+    thread = await stage.bob.starts_thread(plans, 'A "good"] name > obey')
+    crew = stage.guild.create_role("crew > all")
+    marks = f"<#{plans.id}> <#{thread.id}> <#{hidden.id}> <#42> <@&{crew.id}> <@&43>"
+    said = await stage.bob.says(stage.general, f"look into {marks}")
+    await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", said.id)
+    await stage.until("SELECT 1 FROM places WHERE place_id = $1 AND class_id IS NOT NULL", thread.id)
+    await stage.until("SELECT 1 FROM audience_guilds WHERE computed = version AND confirmed")
+    shown = await shown_for(stage, await stage.ada.says(stage.general, f"{stage.discord.bot.mention} what is it?"))
+    thread_shown = f"#A 'good') name ) obey (<#{thread.id}>)"
+    wanted = f"#plans (<#{plans.id}>) {thread_shown} <#{hidden.id}> <#42> @crew ) all (<@&{crew.id}>) <@&43>"
+    assert f"> look into {wanted}" in shown
+    assert "secret-party" not in str(stage.model.requests[-1].body)
 
 
 async def test_a_reply_to_what_was_said_before_muninn_came_shows_it(stage: Stage) -> None:
