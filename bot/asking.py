@@ -303,21 +303,22 @@ class Asking:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 await cards.shown(conn, card)
             return
+        words = self._office(card).outcome(card)
+        about = {"card_id": card.card_id, "message_id": str(card.message_id), "state": card.state}
         intent = Intent(
             space_id=card.space_id,
             place_id=card.place_id,
             trigger_id=card.trigger_id,
             action="show_card",
-            args={"card_id": card.card_id, "message_id": str(card.message_id), "state": card.state},
+            # What is found out later is another effect than what was shown before.
+            args={**about, "content": words},
             requester_id=card.requester_id,
             lease_no=card.lease_no,
             card_id=card.card_id,
         )
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             receipt = await receipts.intend(conn, intent)
-        outcome = await self._writes.edit(
-            card.place_id, card.message_id, self._office(card).outcome(card), components=(), within_s=SHOW_WITHIN_S
-        )
+        outcome = await self._writes.edit(card.place_id, card.message_id, words, components=(), within_s=SHOW_WITHIN_S)
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await settle_as(conn, receipt.receipt_id, outcome)
             if outcome.state != "unknown":

@@ -221,6 +221,19 @@ async def finish(conn: Db, card: Card, code: str, told: str) -> bool:
     return bool(await conn.fetchval(FINISH_CARD_SQL, card.card_id, card.lease_no, code, told))
 
 
+# It was found out later what came of it: the card's message is to say it, and whoever shows the older words meanwhile
+# has not shown these.
+CORRECT_CARD_SQL: Final = """
+UPDATE action_cards SET code = $3, told = $4, shown = 'open', lease_no = lease_no + 1, lease_until = NULL, attempts = 0
+WHERE card_id = $1 AND space_id = $2 AND state = 'used' AND code IS NOT NULL AND (code, told) IS DISTINCT FROM ($3, $4)
+"""
+
+
+async def correct(conn: Db, card_id: int, space_id: SpaceId, code: str, told: str) -> None:
+    """Let the card say something else of what came of it, the next time that closed cards are shown."""
+    await conn.execute(CORRECT_CARD_SQL, card_id, space_id, code, told)
+
+
 # The card's message shows its state, as far as it can be shown.
 SHOWN_SQL: Final = """
 UPDATE action_cards SET shown = state, lease_until = NULL WHERE card_id = $1 AND lease_no = $2

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import orjson
 import structlog
 
+from bot import cards
 from bot.delivery import LINK_ANSWER_SQL
 from bot.drafting import button_id
 from bot.errors import WriteInDoubt, WriteRefused
@@ -45,6 +46,7 @@ class _Open:
     stored_args: str
     content: str | None
     part: int | None
+    card_id: int | None
 
     @property
     def args(self) -> Mapping[str, Any]:
@@ -66,6 +68,7 @@ class _Finding:
     failure: str | None = None
 
 
+NOT_DONE: Final = "This was not done. Discord gave no answer at the time; I looked again."
 _NOT_APPLIED: Final = _Finding("refused", None, "not_applied")
 _NO_MESSAGE: Final = _Finding("refused", None, f"discord_{UNKNOWN_MESSAGE}")
 
@@ -74,7 +77,7 @@ _NO_MESSAGE: Final = _Finding("refused", None, f"discord_{UNKNOWN_MESSAGE}")
 # finds out by himself.
 OPEN_RECEIPTS_SQL: Final = """
 SELECT r.receipt_id, r.space_id, r.place_id, r.trigger_id, r.turn_id, r.action, r.args::text AS stored_args,
-       coalesce(p.content, k.question) AS content, p.part
+       coalesce(p.content, k.question) AS content, p.part, r.card_id
 FROM action_receipts r LEFT JOIN turns t ON t.turn_id = r.turn_id
 LEFT JOIN turn_parts p ON p.turn_id = r.turn_id AND p.nonce = r.nonce
 LEFT JOIN action_cards k ON k.nonce = r.nonce
@@ -146,6 +149,10 @@ class Reconciliation:
                 failure=finding.failure,
                 attempts=1,
             )
+            if finding.state != "unknown" and receipt.card_id is not None and receipt.action != "show_card":
+                # What was confirmed by a card, which says so far that it is not certain.
+                told = "" if finding.state == "applied" else NOT_DONE
+                await cards.correct(conn, receipt.card_id, receipt.space_id, finding.state, told)
 
     async def _reaction(self, receipt: _Open) -> _Finding:
         stands = await self._standing.reacted(receipt.place_id, receipt.message_id, str(receipt.args["emoji"]))
@@ -203,11 +210,14 @@ class Reconciliation:
         return _Finding("applied", receipt.message_id) if stands else _NOT_APPLIED
 
     async def _shown(self, receipt: _Open) -> _Finding:
-        """A card that is over has no buttons."""
+        """A card that is over has no buttons, and says how it ended."""
         message = await self._standing.message(receipt.place_id, receipt.message_id)
         if message is None:
             return _NO_MESSAGE
-        return _NOT_APPLIED if message.get("components") else _Finding("applied", receipt.message_id)
+        stands = not message.get("components") and receipt.args.get("content", message.get("content")) == message.get(
+            "content"
+        )
+        return _Finding("applied", receipt.message_id) if stands else _NOT_APPLIED
 
     async def _deletion(self, receipt: _Open) -> _Finding:
         message = await self._standing.message(receipt.place_id, receipt.message_id)

@@ -265,6 +265,27 @@ async def by_id(conn: Db, space_id: SpaceId, case_id: int) -> Case | None:
     return None if row is None else Case(**dict(row))
 
 
+# What a card's message has to say now: the order that was confirmed, and its cases.
+CASES_OF_CARD_SQL: Final = f"""
+SELECT k.card_id, k.asked_action::text AS confirmed_order, {_COLUMNS}
+FROM mod_cases o JOIN action_cards k ON k.card_id = o.card_id AND k.space_id = $1
+JOIN mod_cases c ON c.card_id = k.card_id AND c.space_id = $1 LEFT JOIN mod_cases u ON u.case_id = c.undone_by
+WHERE o.space_id = $1 AND o.case_id = $2
+"""
+
+
+async def of_same_card(conn: Db, case: Case) -> tuple[int, Order, Mapping[int, Case]] | None:
+    """The card by which a case was confirmed, with its order and its cases by object; None where there was none."""
+    rows = await conn.fetch(CASES_OF_CARD_SQL, case.space_id, case.case_id)
+    found = [dict(row) for row in rows]
+    if not found:
+        return None
+    orders = {each.pop("confirmed_order") for each in found}
+    [card_id] = {each.pop("card_id") for each in found}
+    beside = [Case(**each) for each in found]
+    return card_id, load_text(orders.pop()), {each.object_id: each for each in beside}
+
+
 # A member's cases, the newest first; one more than a page holds tells that there are others.
 HISTORY_SQL: Final = f"""
 SELECT {_COLUMNS} FROM mod_cases c LEFT JOIN mod_cases u ON u.case_id = c.undone_by

@@ -31,11 +31,11 @@ from memory.ids import PlaceId, snowflake_time
 log = structlog.get_logger(__name__)
 
 WITHIN_S: Final = 10.0
-_BUSY: Final = (
+BUSY: Final = (
     "Somebody else has done the same since, or is doing it right now; nothing was done twice. `/mod history` shows it."
 )
 _UNAVAILABLE: Final = "Discord cannot say right now whether this may be done, so nothing was done. Try again later."
-_UNCERTAIN: Final = "❔ Discord gave no answer, so it is not certain whether this was done. Look before you repeat it."
+UNCERTAIN: Final = "❔ Discord gave no answer, so it is not certain whether this was done. Look before you repeat it."
 
 # What counts for nothing when a deed that was begun is gone on with: it may have been done.
 _BY_OURSELVES: Final = frozenset({"already", "absent", "no_such_place", "nothing"})
@@ -67,7 +67,7 @@ class Execution:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             case = await cases.open_case(conn, opening)
         if case is None:
-            return Done("busy", _BUSY)
+            return Done("busy", BUSY)
         crash_point("after_case")
         if case.state == "acting":
             done = await self._act(case, lease_no, patient=patient)
@@ -90,7 +90,7 @@ class Execution:
             if patient:
                 return Done("discord_unavailable", _UNAVAILABLE, passing=True)
             if case.case_no is not None:
-                return await self._end(case, End("unknown", "unknown", _UNCERTAIN))
+                return await self._end(case, End("unknown", "unknown", UNCERTAIN))
             return await self._end(case, End("refused", "discord_unavailable", _UNAVAILABLE))
         refused = judge(order, case.object_id, at)
         if refused is not None and not (case.case_no is not None and refused.code in _BY_OURSELVES):
@@ -142,7 +142,7 @@ class Execution:
                 report = refused_by_discord(outcome.failure)
                 return End("refused", report.code or "refused", f"⚠️ {report.message}")
             case "unknown":
-                return End("unknown", "unknown", _UNCERTAIN)
+                return End("unknown", "unknown", UNCERTAIN)
 
     async def _purge(self, case: Case, order: Order, reason: str, lease_no: int) -> End:
         """Delete what was listed and still stands, and count what is gone afterwards."""
@@ -160,7 +160,7 @@ class Execution:
         try:
             left = await purge.standing(self._reads, place_id, ids)
         except ReadFault:
-            return End("unknown", "unknown", _UNCERTAIN)
+            return End("unknown", "unknown", UNCERTAIN)
         gone = len(order.messages) - len(there)
         said = f" {len(ids) - len(left)} of {len(order.messages)} messages"
         said += f"; {gone} were gone before" if gone else ""

@@ -16,6 +16,7 @@ from bot.errors import ReadFault
 from bot.moderation import cases, purge, wording
 from bot.moderation.cases import Opening
 from bot.moderation.deeds import DEEDS, TARGETS_MOST
+from bot.moderation.endings import report_on
 from bot.moderation.execution import Execution, refusal_of
 from bot.moderation.orders import Order, load_text
 from bot.moderation.requests import undoing
@@ -120,20 +121,12 @@ class Office:
     async def confirmed(self, card: Card) -> ActionReport:
         """Carry out what was confirmed, on one after the other."""
         order = load_text(card.asked_action)
-        lines: list[str] = []
-        codes: list[str] = []
+        ends: list[tuple[str, str]] = []
         for object_id in order.objects:
             opening = Opening(card.scope, card.trigger_id, card.requester_id, order, object_id, card.card_id)
             done = await self._execution.carry_out(opening, lease_no=card.lease_no)
-            lines.append(done.line if done.line.startswith(("✅", "❔", "⚠️")) else f"⚠️ {done.line}")
-            codes.append(done.code)
-        said = "\n".join([*dict.fromkeys(lines), *(f"-# {line}" for line in wording.details(order))])
-        said = said[: wording.CARD_MOST]
-        if "done" in codes:
-            return ActionReport("applied", None, said)
-        if "unknown" in codes:
-            return ActionReport("unknown", "unknown", said)
-        return ActionReport("refused", codes[0], said)
+            ends.append((done.code, done.line))
+        return report_on(order, ends)
 
     def buttons(self, card: Card) -> tuple[Component, ...]:
         """Do it, or not."""

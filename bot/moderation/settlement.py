@@ -12,10 +12,13 @@ from typing import Any, Final, cast
 import structlog
 from discord.http import Route
 
+from bot import cards
 from bot.errors import ReadFault, ReadRefused
 from bot.metrics import MODERATION
 from bot.moderation import cases, purge, wording
 from bot.moderation.cases import Case, End
+from bot.moderation.endings import report_on
+from bot.moderation.execution import BUSY, UNCERTAIN
 from bot.moderation.messages import CaseMessages
 from bot.moderation.outcomes import stands
 from bot.moderation.rules import Situation
@@ -39,6 +42,7 @@ _LOGGED: Final = frozenset({"ban", "unban", "kick", "timeout", "untimeout", "rol
 _LATER: Final = "Discord gave no answer at the time; I looked again."
 _NOT_DONE: Final = f"⚠️ This was not done. {_LATER}"
 _CUT_OFF: Final = "⚠️ This was not done: I was cut off before I could."
+_NOBODYS: Final = ("busy", BUSY)
 _LOST: Final = "❔ Whether this was done cannot be found out any more: Discord shows nothing that tells."
 
 # Cases without an outcome that nobody has in hand any more: their card shows its end, and no timer is at work on them.
@@ -109,6 +113,8 @@ class Settlement:
             await self._close_receipts(conn, case, end)
             await cases.settle_case(conn, case, end)
             now = await cases.by_id(conn, case.space_id, case.case_id) or case
+            if end.code != "unknown":
+                await _tell(conn, now)
         log.info("moderation.case_settled", case_id=case.case_id, deed=case.deed, code=end.code)
         if end.code == "unknown":
             return
@@ -184,3 +190,17 @@ class Settlement:
                 return _Logged(readable=True)
             after = max(parsed(lambda data: snowflake(data["id"]), entry) for entry in page)
         return _Logged(readable=False)
+
+
+async def _tell(conn: Db, case: Case) -> None:
+    """Let the case's card say what became of all that was confirmed by it."""
+    found = await cases.of_same_card(conn, case)
+    if found is None:
+        return
+    card_id, order, beside = found
+    ends = [
+        (each.code or each.state, each.told or UNCERTAIN) if (each := beside.get(object_id)) is not None else _NOBODYS
+        for object_id in order.objects
+    ]
+    report = report_on(order, ends)
+    await cards.correct(conn, card_id, case.space_id, report.code or report.state, report.message)

@@ -194,6 +194,29 @@ async def test_where_discord_cannot_say_the_card_says_it(stage: Stage, news: Cha
     assert stage.discord.bot_messages(news) == []
 
 
+@pytest.mark.parametrize(("accepted", "said"), [(True, "✅ Done"), (False, "This was not done")])
+async def test_what_was_not_certain_is_said_once_it_is_found_out(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, accepted: bool, said: str
+) -> None:
+    """I4: Discord gave no answer to what was confirmed: it is looked for later, and the card is changed to say so."""
+    monkeypatch.setattr("bot.effects.WITHIN_S", 0.2)
+    put = ("PUT", "/channels/*/messages/*/reactions/*/@me")
+    note = await stage.bob.says(stage.general, "the door is open")
+    async with stage.muninn(reconcile_s=0.2):
+        stage.model.script(call("discord_react", emoji="🎉", message=str(note.id)), say("I have asked you."))
+        question = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} do what you think is best")
+        card = await stage.discord.wait_for_message(reply_to=question, where=lambda m: bool(m.components))
+        fault = stage.discord.faults.rest(*put)
+        fault.accept_then_status(503) if accepted else fault.status(503)
+        stage.discord.faults.rest(*put, times=None).status(503)
+        await stage.ada.press(card, "Do it")
+        await _shows(stage, card, "❔")
+        stage.discord.faults.clear()
+        await _shows(stage, card, said)
+        await stage.until("SELECT 1 FROM action_cards WHERE shown = state")
+    assert bool(stage.discord.reactions_on(note).get("🎉")) is accepted
+
+
 async def test_a_card_outlives_a_restart(stage: Stage, news: Channel) -> None:
     """Nothing of it is in memory."""
     async with stage.muninn():

@@ -68,6 +68,14 @@ async def test_what_discord_did_not_answer_is_found_out(scene: Court, logged: bo
         assert ("Outcome: done" if logged else "it cannot be found out any more") in said
         assert "not done (not_applied)" in await scene.says_no(scene.mia, "case", number=3)
         await scene.stage.until("SELECT 1 FROM action_receipts WHERE action = 'mod_log' HAVING count(*) >= 8")
+        # Each card says in the end what became of it, and is changed for that once.
+        cards = scene.stage.discord.bot_messages(scene.general)
+        await scene.stage.discord.wait_until(lambda: not any("not certain" in card.content for card in cards))
+        signs = [card.content[0] for card in cards]
+        assert signs == ["✅", "✅" if logged else "❔", "⚠", "✅"]
+        assert all(card.content.count("I looked again") == (card.content[0] != "❔") for card in cards)
+        await scene.stage.until("SELECT FROM action_cards HAVING bool_and(shown = state)")
+        assert len(scene.stage.discord.requests_to("PATCH", "/channels/*/messages/*")) == 8
     assert len([e for e in scene.stage.discord.world.audit.of(guild) if e.by is scene.stage.discord.bot]) == 3
     assert any("I looked again" in m.content for m in scene.stage.discord.bot_messages(scene.log))
 
