@@ -19,8 +19,8 @@ from bench.plain import PlainJournal
 from bench.traffic import ME, Traffic
 from bot.events import Dispatch
 from bot.ingress import Ingress
+from bot.ingress.seen import Seen
 from bot.pool import open_pool
-from bot.seen import Seen
 from bot.settings import Settings
 from memory.incoming import Ack
 

@@ -24,6 +24,7 @@ from bot.gateway import Gateway
 from bot.guild_settings import Ground, GuildSettingsDoor
 from bot.guilds import Guilds
 from bot.ingress import Ingress
+from bot.ingress.seen import Seen
 from bot.limiter import Limiter, Rates
 from bot.notices import NOTICE, NOTICE_OF_LITTLE
 from bot.outlook import Outlook
@@ -37,7 +38,6 @@ from bot.router import Router
 from bot.routes import Routes
 from bot.seeing.eyes import Eyes
 from bot.seeing.files import Files
-from bot.seen import Seen
 from bot.settings import Settings, model_window
 from bot.standing import Standing
 from bot.wakeups import Wakeups

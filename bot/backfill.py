@@ -18,8 +18,8 @@ from discord.http import HTTPClient
 from bot.crash import crash_point
 from bot.errors import EventDropped
 from bot.events import Dispatch
+from bot.ingress.outages import SETTLE_S
 from bot.metrics import BACKFILLED, GAPS
-from bot.outages import SETTLE_S
 from bot.payloads import moment
 from memory.database import BORROW_S, Pool
 from memory.gaps import (

@@ -11,8 +11,8 @@ from redis.asyncio import Redis
 from agent.fallback import Fallback
 from agent.openai_model import OpenAIModel
 from agent.ports import SpeakingModel
+from bot.ingress.seen import Ledger, ledger_name
 from bot.pool import CONNECT_S, POOL_MOST, open_pool
-from bot.seen import Ledger, ledger_name
 from bot.settings import Settings
 from memory.database import Connection, Pool
 

@@ -66,7 +66,7 @@ async def test_one_hostile_payload_takes_nothing_with_it(pool: Pool, hostile: Di
 
 async def test_a_fault_of_our_own_loses_no_group_and_stops_nothing(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """I1: whatever writing one event raises, that event is parked and the others of its group are journalled."""
-    from bot import ingress as module
+    from bot.ingress import writer as module
 
     def faulty(real: Any) -> Any:
         async def write(conn: Any, group: Any) -> Any:
@@ -214,7 +214,7 @@ async def test_what_was_taken_when_the_writer_fell_over_is_not_lost(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """I1: a fault between the queue and the commit puts the events back, and the restarted writer journals them."""
-    from bot.seen import Seen
+    from bot.ingress.seen import Seen
 
     real, calls = Seen.known, 0
 

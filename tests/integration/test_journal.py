@@ -15,7 +15,7 @@ from bot.addressing import Identity
 from bot.errors import EventDropped
 from bot.events import Dispatch
 from bot.ingress import Ingress
-from bot.seen import Seen
+from bot.ingress.seen import Seen
 from memory.database import Pool
 from memory.ids import TurnId, time_snowflake
 from memory.incoming import Ack

@@ -13,9 +13,9 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.events import Dispatch
+from bot.ingress.seen import Ledger, Seen, ledger_name
 from bot.pool import open_pool
 from bot.receipts import Intent, intend
-from bot.seen import Ledger, Seen, ledger_name
 from bot.services import EmbeddedPostgres, ensure_database
 from bot.startup import prepare_database
 from memory.ids import MessageId, PlaceId, SpaceId

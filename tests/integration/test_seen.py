@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.events import Dispatch
-from bot.seen import Seen, ledger_name
+from bot.ingress.seen import Seen, ledger_name
 from sandbox.model import say
 from tests.harness.services import RunServices
 from tests.harness.stage import Stage
