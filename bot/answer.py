@@ -215,7 +215,7 @@ class Answerer:
             outcome, run_id = await self._think(turn, scene, progress)
             told, composed = await self._compose(turn, outcome, run_id, names)
             draft = await progress.finish()
-            if draft is None and (progress.is_open or turn.attempts > 1):
+            if draft is None and (progress.is_open or turn.lease_no > 1):
                 draft = await self._drafts.left_by(turn)
         if composed:
             await self._deliver(turn, composed, told, draft)

@@ -180,16 +180,20 @@ async def cancel_reason(conn: Db, turn: Turn) -> str:
     return str(await conn.fetchval(CANCEL_REASON_SQL, turn.turn_id))
 
 
-# Give a turn back, to be claimed again after a pause.
+# Give a turn back, to be claimed again after a pause; its attempt counts, or ($4) was none.
 RELEASE_SQL: Final = """
-UPDATE turns SET lease_until = now() + make_interval(secs => $3)
+UPDATE turns SET lease_until = now() + make_interval(secs => $3), attempts = attempts - $4::int
 WHERE turn_id = $1 AND lease_no = $2 AND state IN ('running', 'composed', 'delivering')
 """
 
 
-async def release(conn: Db, turn: Turn, *, after_s: float) -> None:
-    """Let anybody claim the turn after `after_s` seconds; what was done so far stays."""
-    await conn.execute(RELEASE_SQL, turn.turn_id, turn.lease_no, after_s)
+async def release(conn: Db, turn: Turn, *, after_s: float, counts: bool = True) -> None:
+    """Let anybody claim the turn after `after_s` seconds; what was done so far stays.
+
+    `counts`: whether the attempt is one of those after which a turn is given up. It is not where the turn was cut off
+    for no fault of its own: its process stops, or could not keep its lease.
+    """
+    await conn.execute(RELEASE_SQL, turn.turn_id, turn.lease_no, after_s, 0 if counts else 1)
 
 
 # The parts of a composed answer with their receipts, in order.

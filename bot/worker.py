@@ -204,12 +204,12 @@ class Worker:
             except Exception as error:
                 log.warning("turn.cancel_failed", error=type(error).__name__)
         else:
-            await self._release(turn, after_s=0)
+            await self._release(turn, after_s=0, counts=False)
 
-    async def _release(self, turn: Turn, *, after_s: float) -> None:
+    async def _release(self, turn: Turn, *, after_s: float, counts: bool = True) -> None:
         try:
             async with asyncio.timeout(STOP_GRACE_S), self._pool.acquire(timeout=BORROW_S) as conn:
-                await turns.release(conn, turn, after_s=after_s)
+                await turns.release(conn, turn, after_s=after_s, counts=counts)
         except Exception as error:
             # The lease runs out by itself.
             log.warning("turn.release_failed", error=type(error).__name__)

@@ -64,19 +64,21 @@ async def test_nothing_new_is_begun_while_muninn_stops(stage: Stage) -> None:
 
 
 async def test_a_worker_stops_before_its_leases_can_end(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """I14: heartbeats fail; what runs is stopped while the lease still holds, so that nobody works beside it."""
+    """I14: heartbeats fail; what runs is stopped while the lease still holds, so that nobody works beside it. It is no
+    attempt of the turn's, after so many of which it would be given up."""
     stage.model.hold()
-    left: asyncio.Queue[float] = asyncio.Queue()
+    left: asyncio.Queue[tuple[float, int]] = asyncio.Queue()
     release = turns.release
 
     async def away(*_: object, **__: object) -> dict[TurnId, bool]:
         await asyncio.sleep(60)
         return {}
 
-    async def watched(conn: Db, turn: Turn, *, after_s: float) -> None:
+    async def watched(conn: Db, turn: Turn, *, after_s: float, counts: bool) -> None:
         ends = "SELECT extract(epoch FROM lease_until - now())::float8 FROM turns WHERE turn_id = $1"
-        left.put_nowait(await conn.fetchval(ends, turn.turn_id))
-        await release(conn, turn, after_s=after_s)
+        left_s = await conn.fetchval(ends, turn.turn_id)
+        await release(conn, turn, after_s=after_s, counts=counts)
+        left.put_nowait((left_s, await conn.fetchval("SELECT attempts FROM turns WHERE turn_id = $1", turn.turn_id)))
 
     monkeypatch.setattr("bot.turns.heartbeat", away)
     monkeypatch.setattr("bot.turns.release", watched)
@@ -84,7 +86,9 @@ async def test_a_worker_stops_before_its_leases_can_end(stage: Stage, monkeypatc
     async with stage.muninn(turn_lease_s=6.0, turn_heartbeat_s=2.0):
         await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
         async with asyncio.timeout(20):
-            assert await left.get() > 0
+            left_s, attempts = await left.get()
+    assert left_s > 0
+    assert attempts == 0
 
 
 async def test_a_heartbeat_does_not_cut_off_a_turn_that_ends_under_it(
