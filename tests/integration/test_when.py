@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import orjson
 
-from sandbox.discord import File
-from sandbox.model import say
+from sandbox.discord import File, Permission
+from sandbox.model import ChatRequest, Completion, say, say_json
+from tests.harness.remembering import entry, heard, is_extraction
 from tests.harness.stage import Stage
 
 LAST = "SELECT 1 FROM chat_messages WHERE message_id = $1"
@@ -277,3 +278,41 @@ async def test_unasked_muninn_fails_in_silence(stage: Stage) -> None:
         await stage.bob.says(stage.general, "Does anybody know when the train goes?")
         await stage.settled(1, within=20)
     assert stage.discord.bot_messages() == []
+
+
+async def test_unasked_muninn_reads_the_room_by_the_same_memory(stage: Stage) -> None:
+    """I7: what may show here is before it when it thinks of saying something, and what may not is not."""
+
+    def turn(request: ChatRequest) -> Completion:
+        if not is_extraction(request):
+            return say('{"speak": false}')
+        made = [
+            entry(
+                each["id"],
+                int(each["by"]),
+                f"The express train leaves Uppsala {each['text']}.",
+                f"fact.train.{each['text'][3:]}",
+            )
+            for each in heard(request)["messages"]
+            if each["text"].startswith("at ")
+        ]
+        return say_json({"memories": made, "relations": []})
+
+    stage.model.default(turn)
+    await switch(stage, "ambient", True, stage.general.id)
+    plans, hidden = stage.guild.create_channel("plans"), stage.guild.create_channel("hidden")
+    hidden.set_permissions(stage.guild.everyone, deny=Permission.VIEW_CHANNEL)
+    for who in (stage.ada, stage.guild.me):
+        hidden.set_permissions(who, allow=Permission.VIEW_CHANNEL | Permission.SEND_MESSAGES)
+    quick = {"poll_s": 0.1, "memory_quiet_s": 0.3, "memory_longest_s": 1.0, "embedding_dimensions": 1024}
+    url, key, name = stage.model.base_url, stage.model.api_key, stage.model.embedding_name
+    async with stage.muninn(ambient_lull_s=0, **quick, embedding_url=url, embedding_key=key, embedding_model=name):
+        await stage.ada.says(plans, "at nine")
+        await stage.ada.says(hidden, "at midnight")
+        await stage.until("SELECT 1 FROM memory_vectors HAVING count(*) = 2")
+        await stage.until("SELECT 1 FROM audience_guilds WHERE computed = version AND confirmed")
+        asked = await stage.ada.says(stage.general, "Does anybody know when the express train leaves Uppsala?")
+        assert await stage.settled(1) == ["cancelled"]
+    (shown,) = (str(request.body) for request in stage.model.requests if f"[message {asked.id}," in str(request.body))
+    assert "The express train leaves Uppsala at nine." in shown
+    assert "midnight" not in shown
