@@ -16,6 +16,7 @@ from bot.gateway import Gateway, point_at
 from bot.health import Health
 from bot.identifying import IdentifyTurns
 from bot.readiness import Readiness
+from bot.refusals import Refusals
 from bot.remembering.workers import open_remembering
 from bot.resources import Resources, open_resources
 from bot.rest import Reads, Rest
@@ -87,9 +88,10 @@ async def _serve(
     try:
         me = await _sign_in(gateway, settings.discord_token.get_secret_value())
         readiness.signed_in = True
+        rest = Rest(gateway.http, Refusals(resources.redis))
         lock = ShardLock(resources.connect, me.application_id, settings.shard_id)
         gateway.turn_to_identify = IdentifyTurns(
-            Reads(Rest(gateway.http)),
+            Reads(rest),
             resources.connect,
             me.application_id,
             settings.shard_id,
@@ -104,7 +106,7 @@ async def _serve(
             async with open_remembering(
                 settings, resources.pool, resources.connect, ai_events.note, idle=idle
             ) as remembering:
-                parts = assemble(settings, role, resources, gateway, me, shard, ai_events, remembering, idle)
+                parts = assemble(settings, role, resources, gateway, rest, me, shard, ai_events, remembering, idle)
                 readiness.is_connected = lambda: role == "worker" or (gateway.connected and gateway.journalled.is_set())
                 life = asyncio.create_task(_live(parts, role, lock, ready), name="life")
                 try:

@@ -74,6 +74,7 @@ def assemble(
     role: Role,
     resources: Resources,
     gateway: Gateway,
+    rest: Rest,
     me: Identity,
     shard: tuple[int, int],
     ai_events: AiEvents,
@@ -84,7 +85,6 @@ def assemble(
     pool, prefix = resources.pool, f"muninn:{me.application_id}"
     guild_settings = GuildSettingsDoor(pool, Ground.of(settings))
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
-    rest = Rest(gateway.http)
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
     agency = assemble_agency(
         settings,

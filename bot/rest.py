@@ -5,8 +5,6 @@ Writes and reads share it, so that a time in which Discord wants to be left alon
 
 import asyncio
 import math
-import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
@@ -18,6 +16,7 @@ from discord.http import HTTPClient, Route
 from agent.deadline import bounded
 from agent.errors import DeadlinePassed
 from bot.errors import ReadFailed, ReadRefused, WriteInDoubt, WriteRefused
+from bot.refusals import Refusals
 
 T = TypeVar("T")
 
@@ -38,10 +37,6 @@ PATIENCE_S: Final = 10.0
 """A limit that is longer than this is ours to wait out, and not the library's: it fits into no request."""
 
 REOPEN_S: Final = 1.0
-MOST_REFUSALS: Final = 2_500
-"""A quarter of what Discord takes from one address, where a gateway and some workers may sit together."""
-
-REFUSALS_WITHIN_S: Final = 600.0
 UNAUTHORIZED_S: Final = 30.0
 INVALID_WEBHOOK_TOKEN: Final = 50027
 """Said of an interaction's token, with the status that an unknown token of the bot has."""
@@ -50,8 +45,9 @@ INVALID_WEBHOOK_TOKEN: Final = 50027
 class Rest:
     """Discord's API as the library's client reaches it, safe to cancel."""
 
-    def __init__(self, http: HTTPClient) -> None:
-        make_patient(http)
+    def __init__(self, http: HTTPClient, refusals: Refusals | None = None) -> None:
+        """One for a client: who counts `refusals` would count each twice. Left out: those of this client alone."""
+        make_patient(http, refusals or Refusals())
         self._http = http
 
     async def request(self, route: Route, *, within_s: float | None = None, once: bool = False, **kwargs: Any) -> Any:
@@ -158,33 +154,7 @@ def _holds_s(error: discord.HTTPException) -> float:
     return UNAUTHORIZED_S if error.status == 401 and error.code != INVALID_WEBHOOK_TOKEN else 0.0
 
 
-class Refusals:
-    """Discord bans an address for a while that makes more than 10,000 requests in ten minutes which it refuses by 401,
-    403 or 429. Long before that nothing is asked any more, whoever asks, until the oldest of them are forgotten.
-
-    Source: https://discord.com/developers/docs/topics/rate-limits#invalid-request-limit-aka-cloudflare-bans
-    """
-
-    def __init__(self) -> None:
-        self._times: deque[float] = deque()
-        self._held_until = 0.0
-
-    def note(self, error: discord.HTTPException) -> None:
-        """One more was refused."""
-        self._times.append(time.monotonic())
-        self._held_until = max(self._held_until, time.monotonic() + _holds_s(error))
-
-    def held_s(self) -> float:
-        """Seconds for which nothing may be asked; 0 where there is room."""
-        now = time.monotonic()
-        if self._held_until > now:
-            return self._held_until - now
-        while self._times and self._times[0] < now - REFUSALS_WITHIN_S:
-            self._times.popleft()
-        return self._times[0] + REFUSALS_WITHIN_S - now if len(self._times) >= MOST_REFUSALS else 0.0
-
-
-def make_patient(http: HTTPClient) -> None:
+def make_patient(http: HTTPClient, refusals: Refusals) -> None:
     """Make the library's client safe to cancel, let it wait out no limit that is longer than a request may take, and
     hold it for everybody where the network's edge or a refused token says so, or too much was refused.
 
@@ -193,7 +163,6 @@ def make_patient(http: HTTPClient) -> None:
     """
     http.max_ratelimit_timeout = PATIENCE_S
     library = http.request
-    refusals = Refusals()
 
     async def request(route: Route, **kwargs: Any) -> Any:
         held_s = refusals.held_s()
@@ -203,7 +172,7 @@ def make_patient(http: HTTPClient) -> None:
             return await library(route, **kwargs)
         except discord.HTTPException as error:
             if error.status in (401, 403, 429):
-                refusals.note(error)
+                await refusals.note(hold_s=_holds_s(error))
             raise
         except asyncio.CancelledError:
             gate = http._global_over  # pyright: ignore[reportPrivateUsage]

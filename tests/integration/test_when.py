@@ -1,6 +1,7 @@
 """Who is answered, and when Muninn keeps quiet."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import orjson
 
@@ -286,7 +287,7 @@ async def test_unasked_muninn_reads_the_room_by_the_same_memory(stage: Stage) ->
     def turn(request: ChatRequest) -> Completion:
         if not is_extraction(request):
             return say('{"speak": false}')
-        made = [
+        made: Any = [
             entry(
                 each["id"],
                 int(each["by"]),
