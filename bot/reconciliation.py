@@ -17,9 +17,10 @@ from bot import cards
 from bot.delivery import LINK_ANSWER_SQL
 from bot.drafting import button_id
 from bot.errors import WriteInDoubt, WriteRefused
+from bot.reactions.answers import FIX, WHY_BUTTON
 from bot.receipts import Settled, claimed_messages, settle
 from bot.speech.forms import said_in
-from bot.standing import UNKNOWN_MESSAGE, Sought, Standing
+from bot.standing import UNKNOWN_MEMBER, UNKNOWN_MESSAGE, Sought, Standing
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId
 
@@ -31,6 +32,11 @@ SENT: Final = frozenset(
     {"send_part", "send_message", "reply_to_message", "ask", "late_answer", "mod_notice", "mod_log"}
 )
 """Effects that are messages of our own."""
+
+OF_REACTIONS: Final = frozenset(
+    {"reaction_role", "reaction_pin", "remove_answer", "offer_why", "offer_fix", "memory_add", "memory_forget"}
+)
+"""Effects that a reaction may have: while its task is there, they are still to be tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,7 @@ class _Open:
     content: str | None
     part: int | None
     card_id: int | None
+    requester_id: int | None
 
     @property
     def args(self) -> Mapping[str, Any]:
@@ -77,7 +84,7 @@ _NO_MESSAGE: Final = _Finding("refused", None, f"discord_{UNKNOWN_MESSAGE}")
 # finds out by himself.
 OPEN_RECEIPTS_SQL: Final = """
 SELECT r.receipt_id, r.space_id, r.place_id, r.trigger_id, r.turn_id, r.action, r.args::text AS stored_args,
-       coalesce(p.content, k.question) AS content, p.part, r.card_id
+       coalesce(p.content, k.question) AS content, p.part, r.card_id, r.requester_id
 FROM action_receipts r LEFT JOIN turns t ON t.turn_id = r.turn_id
 LEFT JOIN turn_parts p ON p.turn_id = r.turn_id AND p.nonce = r.nonce
 LEFT JOIN action_cards k ON k.nonce = r.nonce
@@ -89,6 +96,8 @@ WHERE r.state IN ('intended', 'unknown')
   AND coalesce(r.settled_at, r.intended_at) <= now() - make_interval(secs => $1)
   AND (t.turn_id IS NULL OR t.state IN ('answered', 'failed_told', 'cancelled', 'expired'))
   AND (c.card_id IS NULL OR c.shown IS NOT DISTINCT FROM c.state)
+  AND NOT (r.action = ANY($3::text[]) AND EXISTS (
+      SELECT FROM reaction_tasks k WHERE k.space_id = r.space_id AND k.message_id = r.trigger_id))
 ORDER BY r.settled_at NULLS FIRST, r.receipt_id LIMIT $2
 """
 
@@ -112,6 +121,11 @@ class Reconciliation:
             "pin_message": self._pin,
             "unpin_message": self._pin,
             "show_draft": self._draft,
+            "reaction_role": self._role,
+            "reaction_pin": self._reaction_pin,
+            "remove_answer": self._removal,
+            "offer_why": self._offer,
+            "offer_fix": self._offer,
             **dict.fromkeys(SENT, self._sent),
         }
 
@@ -119,7 +133,7 @@ class Reconciliation:
         """Go on for ever. Raises what PostgreSQL raises; whoever runs it starts it again."""
         while True:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
-                rows = await conn.fetch(OPEN_RECEIPTS_SQL, self._every_s, BATCH)
+                rows = await conn.fetch(OPEN_RECEIPTS_SQL, self._every_s, BATCH, list(OF_REACTIONS))
             for row in rows:
                 await self._reconcile(_Open(**dict(row)))
             await asyncio.sleep(self._every_s)
@@ -229,6 +243,31 @@ class Reconciliation:
             return _NO_MESSAGE
         stands = bool(message.get("pinned")) == (receipt.action == "pin_message")
         return _Finding("applied", receipt.message_id) if stands else _NOT_APPLIED
+
+    async def _role(self, receipt: _Open) -> _Finding:
+        has = await self._standing.has_role(receipt.space_id, int(receipt.args["user"]), int(receipt.args["role"]))
+        if has is None:
+            return _Finding("refused", None, f"discord_{UNKNOWN_MEMBER}")
+        return _Finding("applied", int(receipt.args["user"])) if has == receipt.args["given"] else _NOT_APPLIED
+
+    async def _reaction_pin(self, receipt: _Open) -> _Finding:
+        message = await self._standing.message(receipt.place_id, receipt.trigger_id)
+        if message is None:
+            return _NO_MESSAGE
+        return _Finding("applied", receipt.trigger_id) if message.get("pinned") else _NOT_APPLIED
+
+    async def _removal(self, receipt: _Open) -> _Finding:
+        part = MessageId(int(receipt.args["message"]))
+        message = await self._standing.message(receipt.place_id, part)
+        return _Finding("applied", part) if message is None else _NOT_APPLIED
+
+    async def _offer(self, receipt: _Open) -> _Finding:
+        """A reply with a button, which names the answer that it is about."""
+        button = f"{WHY_BUTTON}:{receipt.trigger_id}"
+        if receipt.action == "offer_fix":
+            button = f"{FIX}:{receipt.trigger_id}:{receipt.requester_id}"
+        found = await self._standing.find(Sought(receipt.place_id, "", receipt.trigger_id, button=button), _nobody)
+        return _NOT_APPLIED if found is None else _Finding("applied", int(found["id"]))
 
     async def _claimed(self, receipt: _Open, ids: list[int]) -> frozenset[int]:
         async with self._pool.acquire(timeout=BORROW_S) as conn:

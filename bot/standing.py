@@ -20,6 +20,7 @@ HISTORY_PAGE: Final = 100
 
 HISTORY_PAGES: Final = 50
 UNKNOWN_CHANNEL: Final = 10003
+UNKNOWN_MEMBER: Final = 10007
 UNKNOWN_MESSAGE: Final = 10008
 
 
@@ -94,6 +95,17 @@ class Standing:
             if refusal.code == UNKNOWN_CHANNEL:
                 return None
             raise
+
+    async def has_role(self, space_id: SpaceId, user_id: int, role_id: int) -> bool | None:
+        """Whether the member has the role; None where they are no member."""
+        route = Route("GET", "/guilds/{guild_id}/members/{user_id}", guild_id=space_id, user_id=user_id)
+        try:
+            member = as_object(await self._rest.request(route))
+        except WriteRefused as refusal:
+            if refusal.code == UNKNOWN_MEMBER:
+                return None
+            raise
+        return str(role_id) in cast("list[object]", member.get("roles") or [])
 
     async def thread_from(self, message_id: MessageId) -> PlaceId | None:
         """The thread of ours that starts from this message: Discord gives it the message's own id."""

@@ -33,12 +33,13 @@ CLEAR_REACTIONS_SQL: Final = """
 DELETE FROM message_reactions
 WHERE space_id = $1 AND message_id = $2 AND ($3::bigint IS NULL OR user_id = $3) AND ($4::text IS NULL OR emoji = $4)
   AND NOT EXISTS (SELECT 1 FROM discord_events WHERE space_id = $1 AND event_key = $5)
-RETURNING true
+RETURNING space_id, message_id, user_id, emoji
 """
 
 # The routes of reactions, in their order: on an answer of ours, for a role, a shortcut of the guild. What one of them
 # claims is its task, in the transaction that journals the reaction; what none claims is state and nothing else. What
-# is taken back (it comes without a place) undoes a role, and what a shortcut remembered.
+# is taken back (it comes without a place) undoes a role, and what a shortcut remembered. Where they are cleared ($7)
+# nobody has given back a role, which would go from everybody at once.
 CLAIM_REACTIONS_SQL: Final = """
 INSERT INTO reaction_tasks (space_id, place_id, message_id, user_id, emoji, claim)
 SELECT r.space_id, coalesce(r.place_id, g.place_id, (
@@ -51,7 +52,7 @@ CROSS JOIN LATERAL (
     SELECT r.place_id IS NOT NULL AND r.emoji = ANY($6::text[]) AND (
         SELECT m.author_kind = 'self' FROM chat_messages m
         WHERE m.space_id = r.space_id AND m.message_id = r.message_id) IS TRUE AS ours) AS o
-LEFT JOIN reaction_roles g ON g.space_id = r.space_id AND g.message_id = r.message_id AND g.emoji = r.emoji
+LEFT JOIN reaction_roles g ON NOT $7 AND g.space_id = r.space_id AND g.message_id = r.message_id AND g.emoji = r.emoji
 LEFT JOIN reaction_shortcuts s ON s.space_id = r.space_id AND s.emoji = r.emoji
     AND (r.place_id IS NOT NULL OR s.deed = 'remember')
 WHERE o.ours OR g.role_id IS NOT NULL OR s.deed IS NOT NULL
@@ -79,7 +80,9 @@ async def apply_reactions(conn: Db, events: Iterable[Incoming]) -> set[int]:
             case ReactionsRemoved() as r:
                 unchanged |= await _apply_apart(conn, apart)
                 apart = {}
-                if not await conn.fetch(CLEAR_REACTIONS_SQL, r.space_id, r.message_id, r.user_id, r.emoji, event.key):
+                gone = await conn.fetch(CLEAR_REACTIONS_SQL, r.space_id, r.message_id, r.user_id, r.emoji, event.key)
+                await _claim(conn, {(g[0], g[1], g[2], g[3]): event for g in gone}, cleared=r.user_id is None)
+                if not gone:
                     unchanged.add(id(event))
                 continue
             case _:
@@ -106,11 +109,11 @@ async def _apply_apart(conn: Db, events: Mapping[_Reaction, Incoming]) -> set[in
     return {id(event) for key, event in events.items() if key not in changed}
 
 
-async def _claim(conn: Db, events: Mapping[_Reaction, Incoming]) -> None:
-    """Let the routes claim reactions that are news."""
+async def _claim(conn: Db, events: Mapping[_Reaction, Incoming], *, cleared: bool = False) -> None:
+    """Let the routes claim reactions that are news. `cleared`: all of a message's went, or all with one emoji."""
     rows = [
         (*key, event.change.place_id if isinstance(event.change, ReactionAdded) else None)
         for key, event in sorted(events.items())
     ]
     if rows:
-        await conn.execute(CLAIM_REACTIONS_SQL, *map(list, zip(*rows, strict=True)), list(OWN_MARKS))
+        await conn.execute(CLAIM_REACTIONS_SQL, *map(list, zip(*rows, strict=True)), list(OWN_MARKS), cleared)

@@ -111,9 +111,9 @@ class User(Invoker):
         self.world.speech.unreact(message, self, emoji)
         await self.world.breathe()
 
-    async def clears_reactions(self, message: Message) -> None:
+    async def clears_reactions(self, message: Message, emoji: str | None = None) -> None:
         self._must(message.channel, Permission.MANAGE_MESSAGES)
-        self.world.speech.clear_reactions(message)
+        self.world.speech.clear_reactions(message, emoji)
         await self.world.breathe()
 
     async def types(self, place: Place) -> None:
@@ -286,9 +286,9 @@ class Member(Invoker, Powers):
         """See User.unreacts."""
         await self.user.unreacts(message, emoji)
 
-    async def clears_reactions(self, message: Message) -> None:
+    async def clears_reactions(self, message: Message, emoji: str | None = None) -> None:
         """See User.clears_reactions."""
-        await self.user.clears_reactions(message)
+        await self.user.clears_reactions(message, emoji)
 
     async def types(self, place: Place) -> None:
         """See User.types."""

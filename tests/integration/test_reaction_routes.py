@@ -141,6 +141,77 @@ async def test_a_shortcut_remembers_for_who_reacts(running: Stage) -> None:
     await stage.until("SELECT 1 WHERE NOT EXISTS (SELECT FROM action_receipts WHERE state <> 'applied')")
 
 
+async def test_what_is_cleared_away_is_taken_back(running: Stage) -> None:
+    """As by taking one's reaction back: all of a message's cleared, all with one emoji, or the message deleted. A role
+    stays: nobody took it back."""
+    stage = running
+    olive = stage.guild.member("Olive")
+    role = stage.guild.create_role("Readers")
+    stage.guild.me.give(stage.guild.create_role("Raven", permissions=Permission.MANAGE_ROLES))
+    await _told(stage, olive, "shortcut-add", emoji="🧠", does="remember")
+    texts = ["The ferry goes at noon.", "The mill stands still.", "The bridge is closed."]
+    [first, second, third] = [await stage.bob.says(stage.general, text) for text in texts]
+    await _told(stage, olive, "role-add", message=str(first.id), emoji="📚", role=role)
+    for message in (first, second, third):
+        await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", message.id)
+        await stage.ada.reacts(message, "🧠")
+    await stage.bob.reacts(first, "📚")
+    await stage.until("SELECT 1 FROM live_memories HAVING count(*) = 3")
+    await stage.discord.wait_until(lambda: role in stage.guild.members[stage.bob.id].roles)
+    await olive.clears_reactions(first)
+    await olive.clears_reactions(second, "🧠")
+    await stage.until("SELECT 1 FROM memory_items WHERE state = 'forgotten' HAVING count(*) = 2")
+    await stage.bob.deletes(third)
+    await stage.until("SELECT 1 WHERE NOT EXISTS (SELECT FROM live_memories)")
+    await _through(stage, 6)
+    assert role in stage.guild.members[stage.bob.id].roles
+
+
+async def test_reactions_that_discord_did_not_answer_are_found_out(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """I4: given up, a role, a pin and a removal are settled from what stands there; not while they are still tried."""
+    monkeypatch.setattr("bot.reactions.worker.MOST_ATTEMPTS", 1)
+    monkeypatch.setattr("bot.reactions.shortcuts.WITHIN_S", 0.1)
+    monkeypatch.setattr("bot.reactions.answers.WITHIN_S", 0.1)
+    olive = stage.guild.member("Olive")
+    role = stage.guild.create_role("Readers")
+    mine = stage.guild.create_role("Raven", permissions=Permission.MANAGE_ROLES | Permission.PIN_MESSAGES)
+    stage.guild.me.give(mine)
+    requests = {
+        "reaction_role": ("PUT", "/guilds/*/members/*/roles/*"),
+        "reaction_pin": ("PUT", "/channels/*/messages/pins/*"),
+        "remove_answer": ("DELETE", "/channels/*/messages/*"),
+    }
+    faults = stage.discord.faults
+    for action, request in requests.items():
+        fault = faults.rest(*request)
+        fault.status(503) if action == "reaction_pin" else fault.accept_then_status(503)
+        faults.rest(*request, times=None).status(503)
+    async with stage.muninn(reconcile_s=0.2):
+        await stage.until("SELECT 1 FROM application_commands")
+        answer = await _answer(stage)
+        message = await olive.says(stage.general, "React to read along.")
+        await _told(stage, olive, "role-add", message=str(message.id), emoji="📚", role=role)
+        await _told(stage, olive, "shortcut-add", emoji="📌", does="pin")
+        await stage.bob.reacts(message, "📚")
+        await olive.reacts(message, "📌")
+        await stage.ada.reacts(answer, "🗑️")
+        await stage.until(
+            "SELECT 1 FROM action_receipts WHERE action = ANY($1) AND state IN ('applied', 'refused') "
+            "HAVING count(*) = 3",
+            list(requests),
+        )
+    rows = await stage.pool.fetch(
+        "SELECT action, state, failure FROM action_receipts WHERE action = ANY($1)", list(requests)
+    )
+    assert {tuple(row) for row in rows} == {
+        ("reaction_role", "applied", None),
+        ("reaction_pin", "refused", "not_applied"),
+        ("remove_answer", "applied", None),
+    }
+
+
 async def test_reactions_to_messages_from_before_the_start(stage: Stage) -> None:
     """Raw events: an answer of an earlier process is removed, and a message that nobody here has seen gives a role."""
     olive = stage.guild.member("Olive")
