@@ -114,24 +114,12 @@ class Ending:
         )
 
 
-async def finish_run(
-    conn: Any,
-    run_id: int,
-    *,
-    state: RunEnd,
-    outcome: RunOutcome | None,
-    reason: str | None = None,
-    prices: Prices | None = None,
-) -> None:
+async def finish_run(conn: Any, ending: Ending) -> None:
     """End the run within the caller's transaction, which also moves the turn on under its lease.
 
-    With an outcome, its final reply is saved as the last step, and its reason is kept. Without one (cancelled, or the
-    attempt broke), `reason` is kept, or else the state. A run that has ended is left as it is.
+    A run that has ended is left as it is.
     """
-    if outcome is None:
-        await _abandon(conn, run_id, state, reason or state, prices)
-        return
-    await conn.execute(FINISH_RUN_SQL, *Ending(run_id, state, outcome, reason, prices).arguments)
+    await conn.execute(FINISH_RUN_SQL, *ending.arguments)
 
 
 # The run of a turn that was not ended yet.
@@ -140,11 +128,17 @@ SELECT run_id FROM agent_runs WHERE turn_id = $1 AND state = 'running'
 """
 
 
-async def abandon_run(conn: Any, turn_id: int, *, state: Literal["failed", "cancelled"], reason: str) -> None:
-    """End the run that the turn may have, within the caller's transaction, which ends the turn without its answer."""
+async def abandon_run(
+    conn: Any, turn_id: int, *, state: Literal["failed", "cancelled"], reason: str, prices: Prices | None = None
+) -> None:
+    """End the run that the turn may have, within the caller's transaction, which ends the turn without its answer.
+
+    Its totals are those of the steps that are on record, and calls that are still open are closed. A run that has ended
+    is left as it is.
+    """
     run_id = await conn.fetchval(RUNNING_RUN_SQL, turn_id)
     if run_id is not None:
-        await finish_run(conn, run_id, state=state, outcome=None, reason=reason)
+        await _abandon(conn, run_id, state, reason, prices)
 
 
 # The calls of a run, in the model's order.

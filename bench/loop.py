@@ -27,7 +27,7 @@ from agent.contracts import (
     UserMessage,
     ValidCall,
 )
-from agent.ending import finish_run
+from agent.ending import Ending, finish_run
 from agent.limits import Limits
 from agent.loop import run
 from agent.openai_model import OpenAIModel
@@ -185,7 +185,7 @@ class Bench:
         store = TimedStore(PgRunStore(self.pool, stored.run_id, Fence(turn_id, 1), resumed=False))
         outcome = await run(stored.prompt, model=self.model, toolbox=tools, store=store, limits=LIMITS)
         async with self.pool.acquire() as conn, conn.transaction():
-            await finish_run(conn, stored.run_id, state="answered", outcome=outcome)
+            await finish_run(conn, Ending(stored.run_id, "answered", outcome))
         took = time.perf_counter() - started
         if (outcome.kind, outcome.calls) != ("answered", job.steps * job.calls):
             raise RuntimeError(f"a run went wrong: {outcome.reason} after {outcome.calls} calls")

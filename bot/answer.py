@@ -172,7 +172,7 @@ class Answerer:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             reason = await turns.cancel_reason(conn, turn)
             await turns.end(conn, turn, "cancelled", reason=reason)
-            await abandon_run(conn, turn.turn_id, state="cancelled", reason=reason)
+            await self._abandon(conn, turn, "cancelled", reason)
         await self._drafts.clear(turn)
 
     async def _expire(self, turn: Turn) -> None:
@@ -180,7 +180,11 @@ class Answerer:
         marked = await self._delivery.react(turn, EXPIRED_MARK)
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await turns.end(conn, turn, "expired", reason=None if marked == "applied" else f"unmarked:{marked}")
-            await abandon_run(conn, turn.turn_id, state="cancelled", reason="expired")
+            await self._abandon(conn, turn, "cancelled", "expired")
+
+    async def _abandon(self, conn: Borrowed, turn: Turn, state: Literal["failed", "cancelled"], reason: str) -> None:
+        """End the run that an earlier attempt may have begun."""
+        await abandon_run(conn, turn.turn_id, state=state, reason=reason, prices=self._budgets.prices)
 
     async def _answer(self, turn: Turn) -> None:
         async with asyncio.TaskGroup() as group:
@@ -236,9 +240,7 @@ class Answerer:
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await turns.end(conn, turn, "cancelled", reason="silent")
             if outcome is not None:
-                await finish_run(
-                    conn, run_id, state="cancelled", outcome=outcome, reason="silent", prices=self._budgets.prices
-                )
+                await finish_run(conn, Ending(run_id, "cancelled", outcome, "silent", self._budgets.prices))
 
     async def _forbidden(self, turn: Turn) -> Forbidden | None:
         settings = await self._settings.of(turn.space_id, turn.place_id)
@@ -396,7 +398,7 @@ class Answerer:
             if told == "error" or memories or episodes:
                 await stack.enter_async_context(conn.transaction())
             if told == "error" and await _ended_untold(conn, turn, reason):
-                await finish_run(conn, run_id, state=state, outcome=outcome, reason=reason, prices=ending.prices)
+                await finish_run(conn, ending)
             else:
                 composed = await compose(
                     conn, turn, shape.parts, outcome=told, reason=reason, attached=shape.attached, ending=ending
@@ -410,7 +412,7 @@ class Answerer:
             composed: tuple[Part, ...] = ()
             if not await _ended_untold(conn, turn, reason):
                 composed = await compose(conn, turn, (sentence,), outcome=outcome, reason=reason)
-            await abandon_run(conn, turn.turn_id, state="failed", reason=reason)
+            await self._abandon(conn, turn, "failed", reason)
         if composed:
             await self._deliver(turn, composed, outcome)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import asyncpg
@@ -19,10 +20,11 @@ from agent.contracts import (
     Usage,
     UserMessage,
 )
-from agent.ending import finish_run
+from agent.ending import Ending, abandon_run, finish_run
 from agent.errors import LeaseLost, StoredRunBroken
 from agent.limits import Limits
 from agent.loop import run
+from agent.prices import Prices
 from agent.results import failure, success
 from agent.store import Fence, PgRunStore, StoredRun, begin_run
 from tests.unit.agent.scripted import ScriptedModel, Toolbox, calls, say
@@ -168,7 +170,7 @@ async def test_a_finished_run_has_its_last_reply_and_its_totals(pool: Pool) -> N
     store, run_id, fence = await opened(pool)
     await store.save_step(0, REPLY, (READ, WRITE, REJECTED))
     async with pool.acquire() as conn, conn.transaction():
-        await finish_run(conn, run_id, state="answered", outcome=OUTCOME)
+        await finish_run(conn, Ending(run_id, "answered", OUTCOME))
     row = await pool.fetchrow("SELECT * FROM agent_runs WHERE run_id = $1", run_id)
     assert row is not None
     assert (row["state"], row["end_reason"], row["steps"], row["calls"]) == ("answered", "answered", 2, 3)
@@ -178,11 +180,11 @@ async def test_a_finished_run_has_its_last_reply_and_its_totals(pool: Pool) -> N
 
 
 async def test_a_run_that_has_ended_stays_as_it_is(pool: Pool) -> None:
-    _, run_id, _ = await opened(pool)
+    _, run_id, fence = await opened(pool)
     outcome = replace(OUTCOME, step=0)
-    await finish_run(pool, run_id, state="answered", outcome=outcome)
-    await finish_run(pool, run_id, state="failed", outcome=replace(outcome, final=say("Other.")))
-    await finish_run(pool, run_id, state="cancelled", outcome=None)
+    await finish_run(pool, Ending(run_id, "answered", outcome))
+    await finish_run(pool, Ending(run_id, "failed", replace(outcome, final=say("Other."))))
+    await abandon_run(pool, fence.turn_id, state="cancelled", reason="cancelled")
     assert await pool.fetchval("SELECT state FROM agent_runs WHERE run_id = $1", run_id) == "answered"
     assert await pool.fetchval("SELECT reply ->> 'text' FROM agent_steps WHERE run_id = $1", run_id) == "Done."
 
@@ -190,7 +192,7 @@ async def test_a_run_that_has_ended_stays_as_it_is(pool: Pool) -> None:
 async def test_a_run_that_failed_without_a_reply_has_no_last_step(pool: Pool) -> None:
     _, run_id, _ = await opened(pool)
     outcome = RunOutcome("failed", None, "model_unavailable", None, 0, 0, Usage())
-    await finish_run(pool, run_id, state="failed", outcome=outcome)
+    await finish_run(pool, Ending(run_id, "failed", outcome))
     row = await pool.fetchrow("SELECT state, end_reason, steps FROM agent_runs WHERE run_id = $1", run_id)
     assert row is not None
     assert tuple(row) == ("failed", "model_unavailable", 0)
@@ -199,15 +201,15 @@ async def test_a_run_that_failed_without_a_reply_has_no_last_step(pool: Pool) ->
 
 async def test_a_cancelled_run_leaves_no_call_open(pool: Pool) -> None:
     """Each planned call ends in exactly one state, also where nobody will run it any more."""
-    store, run_id, _ = await opened(pool)
+    store, _, fence = await opened(pool)
     await store.save_step(0, REPLY, (READ, WRITE, REJECTED))
     await store.settle_calls([(READ, success({}))])
-    await finish_run(pool, run_id, state="cancelled", outcome=None)
+    await abandon_run(pool, fence.turn_id, state="cancelled", reason="cancelled", prices=Prices(Decimal(2), Decimal(4)))
     states = await pool.fetch("SELECT state, error_code FROM agent_tool_calls ORDER BY ordinal")
     assert [tuple(row) for row in states] == [("done", None), ("failed", "unknown"), ("failed", "unknown_tool")]
-    row = await pool.fetchrow("SELECT state, end_reason, steps, calls, prompt_tokens FROM agent_runs")
+    row = await pool.fetchrow("SELECT state, end_reason, steps, calls, prompt_tokens, cost > 0 FROM agent_runs")
     assert row is not None
-    assert tuple(row) == ("cancelled", "cancelled", 1, 3, 7)
+    assert tuple(row) == ("cancelled", "cancelled", 1, 3, 7, True)
 
 
 async def test_what_cannot_be_read_back_says_so(pool: Pool) -> None:
