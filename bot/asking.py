@@ -22,9 +22,10 @@ from bot.errors import TurnLost
 from bot.interactions import EXPIRED_BUTTON, Press, Reply
 from bot.judgement import Judgement
 from bot.metrics import CARDS, REDIS_ERRORS
+from bot.outgoing import Outgoing
 from bot.receipts import Intent, settle_as
 from bot.wishes import Wish, dump_action
-from bot.writes import Outgoing, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, SpaceId
 from memory.places import is_direct

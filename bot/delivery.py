@@ -16,10 +16,11 @@ from bot.errors import DeliveryDelayed, EventDropped, TurnLost
 from bot.events import Dispatch, read
 from bot.guild_settings import GuildSettings, GuildSettingsDoor
 from bot.metrics import RECEIPTS
+from bot.outgoing import Outcome, Outgoing
 from bot.own_messages import own_dispatch
 from bot.receipts import Intent, claimed_messages, close_unsent, settle_as
 from bot.turns import Part, Turn
-from bot.writes import Outcome, Outgoing, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Pool
 from memory.episodes import keep_episode
 from memory.ids import MessageId

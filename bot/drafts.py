@@ -16,10 +16,11 @@ from bot.bodies import Component, button, row
 from bot.crash import crash_point
 from bot.drafting import button_id
 from bot.errors import DeliveryDelayed
+from bot.outgoing import Outcome, Outgoing
 from bot.receipts import Intent, Receipt, Settled, intend, settle_as
 from bot.speech.forms import AnswerForm
 from bot.turns import Turn, nonce
-from bot.writes import Outcome, Outgoing, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Borrowed, Pool
 from memory.ids import MessageId, PlaceId, TurnId
 

@@ -19,13 +19,14 @@ from bot.addressing import Identity
 from bot.crash import crash_point
 from bot.delivery import LINK_ANSWER_SQL
 from bot.errors import TurnLost
+from bot.outgoing import ANNOUNCEMENT_THREAD, PUBLIC_THREAD, Outcome, Outgoing, ThreadStart
 from bot.own_messages import journal_own
 from bot.receipts import Intent, Receipt, claimed_messages, settle, settle_as
 from bot.reporting import refused_by_discord, report_of
 from bot.standing import Standing
 from bot.turns import NONCE_CHARACTERS
 from bot.wishes import Wish, changes_of, words_of
-from bot.writes import ANNOUNCEMENT_THREAD, PUBLIC_THREAD, Outcome, Outgoing, ThreadStart, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Borrowed, Pool
 from memory.errors import MemoryRefused
 from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId

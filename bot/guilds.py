@@ -26,12 +26,13 @@ from bot.erasure.requests import Seal
 from bot.errors import EventDropped, ReadFault, WriteInDoubt, WriteRefused
 from bot.facts import Facts
 from bot.joinings import ACTION, Joined, Standing, State
+from bot.outgoing import Outcome, Outgoing
 from bot.own_messages import journal_own
 from bot.payloads import moment, snowflake
 from bot.receipts import Intent, Receipt, claimed_messages, intend, settle_as
 from bot.rest import Reads
 from bot.turns import NONCE_CHARACTERS
-from bot.writes import Outcome, Outgoing, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Pool
 from memory.departures import end_with_guilds
 from memory.ids import MessageId, PlaceId, SpaceId, UserId, time_snowflake

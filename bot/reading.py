@@ -317,6 +317,8 @@ def _embed(data: Json) -> str:
 def _forwarded(data: Json) -> str:
     """What was forwarded: its words, else what it had instead of words. Discord does not say whose they are."""
     message = cast("Json", data.get("message") or {})
+    if form_of(message) == "panel":
+        message = undressed(message)
     files = [_attachment(each) for each in listed(message.get("attachments"))]
     embeds = [_embed(each) for each in listed(message.get("embeds"))]
     return "\n".join(part for part in (str(message.get("content") or ""), *embeds, *files) if part)

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
+from bot.outgoing import Outcome
 from bot.wishes import Wish
-from bot.writes import HELD_BACK, Outcome
+from bot.writes import HELD_BACK
 from tools.ports import ActionReport
 
 # Discord's refusals of what may well be asked for, by its own codes.

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 import orjson
 import structlog
@@ -19,11 +19,12 @@ from bot.bodies import Attached, Body, Component, edit_body, message_body
 from bot.crash import crash_point
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.metrics import REST_RETRIES
-from bot.receipts import Receipt, Settled
+from bot.outgoing import Change, Outcome, Outgoing, ThreadStart
+from bot.receipts import Receipt
 from bot.rest import READ_ATTEMPT_S, Rest
 from bot.speech.answers import FILE_NAME
 from bot.speech.forms import AnswerForm, form_of, said_in
-from bot.standing import UNKNOWN_MESSAGE, Claimed, Sought, Standing, as_message, as_object
+from bot.standing import UNKNOWN_MESSAGE, Claimed, Standing, as_message, as_object
 from memory.ids import MessageId, PlaceId, UserId
 
 log = structlog.get_logger(__name__)
@@ -44,104 +45,8 @@ THREAD_LOCKED: Final = "thread_locked"
 Source: https://github.com/discord/discord-api-docs/issues/3197
 """
 
-
 # Discord did not even look at the request: nothing can have happened.
 HELD_BACK: Final = frozenset({"held", "rate_limited", "unauthorized"})
-
-PUBLIC_THREAD: Final = 11
-ANNOUNCEMENT_THREAD: Final = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A message to send. `since`: the message after which it can only have been sent (the trigger). `attached`: the
-    text of a file that comes with it, or the file. `found_by`: the custom_id of a button that no other message has; its
-    words may have changed since. `ping_by_reply`: who is replied to is pinged, once."""
-
-    place_id: PlaceId
-    content: str
-    since: MessageId
-    reply_to: MessageId | None = None
-    ping: UserId | None = None
-    components: Sequence[Component] = ()
-    attached: str | Attached | None = None
-    found_by: str | None = None
-    form: AnswerForm = "plain"
-    ping_by_reply: bool = False
-
-    @property
-    def sought(self) -> Sought:
-        """As it would be found in its place."""
-        return Sought(self.place_id, self.content, self.since, self.reply_to, self.found_by)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a write. `message`: Discord's own account of a message that was sent, where there is one.
-
-    `external_id` is the message, or the thread that was made. `retry_after_s` is set where nothing stands against
-    trying again, at the earliest after so many seconds. `certain`: it is known that nothing happened (as yet).
-    """
-
-    state: Settled
-    attempts: int
-    external_id: MessageId | None = None
-    failure: str | None = None
-    message: Mapping[str, Any] | None = None
-    retry_after_s: float | None = None
-    certain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadStart:
-    """A thread to make, at a message or by itself. `found` looks for one that an attempt before may have made.
-
-    `kind` is Discord's type of a thread that stands by itself: 11 public, 10 in an announcement channel.
-    """
-
-    place_id: PlaceId
-    name: str
-    found: Callable[[], Awaitable[PlaceId | None]]
-    message_id: MessageId | None = None
-    kind: int = PUBLIC_THREAD
-    reason: str | None = None
-
-    @property
-    def route(self) -> Route:
-        """Where it is made."""
-        if self.message_id is None:
-            return Route("POST", "/channels/{channel_id}/threads", channel_id=self.place_id)
-        path = "/channels/{channel_id}/messages/{message_id}/threads"
-        return Route("POST", path, channel_id=self.place_id, message_id=self.message_id)
-
-    @property
-    def body(self) -> Body:
-        """What it is made with. Without a type Discord would make a private thread."""
-        return {"name": self.name} if self.message_id is not None else {"name": self.name, "type": self.kind}
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change of a guild, its members or its channels, as a method and a path of Discord's API with the ids in it.
-    `external_id`: what it is about.
-
-    `again`: whether doing it twice is the same as once; what is not so is sent once, and then either known or unknown.
-    `done`: Discord's refusals that mean that it is as wanted. `reason`: what the guild's audit log says.
-    """
-
-    method: Literal["POST", "PUT", "PATCH", "DELETE"]
-    path: str
-    ids: Mapping[str, int]
-    external_id: int
-    json: Body | None = None
-    reason: str | None = None
-    again: bool = True
-    done: frozenset[int] = frozenset()
-
-    @property
-    def route(self) -> Route:
-        """Where it is asked for."""
-        return Route(self.method, self.path, **cast("dict[str, Any]", dict(self.ids)))
 
 
 class Writes:
@@ -307,13 +212,14 @@ class Writes:
     async def change(self, change: Change, *, within_s: float) -> Outcome:
         """Change a guild, a member or a channel; `external_id` of the outcome is what was made, where something was."""
         request: dict[str, Any] = {"reason": change.reason}
+        route = Route(change.method, change.path, **cast("dict[str, Any]", dict(change.ids)))
         if change.json is not None:
             request["json"] = change.json
         about = MessageId(change.external_id)
         if change.again:
-            return await self._again(change.route, about, within_s, done=change.done, **request)
+            return await self._again(route, about, within_s, done=change.done, **request)
         try:
-            made = as_object(await self._rest.request(change.route, within_s=within_s, once=True, **request))
+            made = as_object(await self._rest.request(route, within_s=within_s, once=True, **request))
             return Outcome("applied", 1, MessageId(int(made["id"])))
         except WriteRefused as refusal:
             return Outcome("refused", 1, None, f"discord_{refusal.code}")
@@ -331,7 +237,9 @@ class Writes:
                 if doubtful and (found := await start.found()) is not None:
                     return Outcome("applied", clock.attempts, MessageId(found))
                 clock.attempts += 1
-                made = as_object(await self._rest.request(start.route, once=True, json=start.body, reason=start.reason))
+                made = as_object(
+                    await self._rest.request(_thread_route(start), once=True, json=start.body, reason=start.reason)
+                )
                 return Outcome("applied", clock.attempts, MessageId(int(made["id"])))
             except WriteRefused as refusal:
                 if doubtful and refusal.code == THREAD_EXISTS and (found := await start.found()) is not None:
@@ -459,6 +367,13 @@ def _carried(body: Body, attached: str | Attached | None) -> dict[str, Any]:
     file = {"name": "files[0]", "filename": sent.name, "content_type": sent.kind, "value": sent.content}
     form = [{"name": "payload_json", "value": orjson.dumps(body).decode(), "content_type": "application/json"}, file]
     return {"form": form}
+
+
+def _thread_route(start: ThreadStart) -> Route:
+    if start.message_id is None:
+        return Route("POST", "/channels/{channel_id}/threads", channel_id=start.place_id)
+    path = "/channels/{channel_id}/messages/{message_id}/threads"
+    return Route("POST", path, channel_id=start.place_id, message_id=start.message_id)
 
 
 def _message_route(method: str, place_id: PlaceId, message_id: MessageId) -> Route:

@@ -14,9 +14,10 @@ from bot.bodies import Attached
 from bot.effects import Effects, Errand, nonce_of
 from bot.errors import WriteInDoubt, WriteRefused
 from bot.interactions.payloads import Interaction
+from bot.outgoing import Outgoing
 from bot.payloads import clean
 from bot.receipts import Intent
-from bot.writes import Outgoing, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, PlaceId, SpaceId
 from memory.scope import Scope

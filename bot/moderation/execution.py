@@ -21,10 +21,11 @@ from bot.moderation.messages import CaseMessages, taken
 from bot.moderation.orders import Order
 from bot.moderation.rules import Refused, Situation, judge
 from bot.moderation.situation import Situations
+from bot.outgoing import Change, Outcome
 from bot.receipts import Intent, settle_as
 from bot.reporting import refused_by_discord
 from bot.rest import Reads
-from bot.writes import Change, Outcome, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Pool
 from memory.ids import PlaceId, snowflake_time
 

@@ -11,10 +11,11 @@ from bot.errors import ReadFault, TurnLost, WriteFault
 from bot.facts import Facts
 from bot.moderation import wording
 from bot.moderation.cases import Case
+from bot.outgoing import Outcome, Outgoing
 from bot.receipts import Intent
 from bot.rest import Reads
 from bot.wishes import digest_of
-from bot.writes import Outcome, Outgoing, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Pool
 from memory.ids import PlaceId, SpaceId, UserId
 from memory.scope import Scope

@@ -11,10 +11,10 @@ from typing import Any, Final
 from discord.http import Route
 
 from bot.moderation.deeds import BULK_S, OLD_MOST
+from bot.outgoing import Change
 from bot.payloads import listed, snowflake
 from bot.rest import Reads, parsed
 from bot.standing import UNKNOWN_MESSAGE
-from bot.writes import Change
 from memory.ids import MessageId, PlaceId, time_snowflake
 
 PAGE: Final = 100

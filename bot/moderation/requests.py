@@ -10,7 +10,7 @@ from bot.facts import MemberFacts, PlaceFacts
 from bot.moderation.deeds import DeedName
 from bot.moderation.orders import Order
 from bot.moderation.rules import SEND, Situation
-from bot.writes import Change
+from bot.outgoing import Change
 
 UNKNOWN_CHANNEL: Final = 10003
 UNKNOWN_MEMBER: Final = 10007

@@ -12,10 +12,11 @@ from bot.errors import CommandRefused, WriteInDoubt
 from bot.interactions import EXPIRED_BUTTON, Interactions, Press, Reply, Submission
 from bot.memories.changing import Changing
 from bot.memories.eyes import Eyes
+from bot.outgoing import Outcome, Outgoing
 from bot.reactions.tasks import WITHIN_S, Task, do
 from bot.receipts import Intent, intend
 from bot.why import Why
-from bot.writes import Outcome, Outgoing, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Pool
 from memory.ids import MessageId, UserId
 from memory.items import Draft

@@ -6,8 +6,9 @@ import structlog
 
 from bot.governing import Governing
 from bot.memories.eyes import MAY_KEEP_SQL
+from bot.outgoing import Change, Outcome
 from bot.reactions.tasks import WITHIN_S, Task, do
-from bot.writes import Change, Outcome, Writes
+from bot.writes import Writes
 from memory.database import BORROW_S, Pool
 from memory.errors import MemoryRefused
 from memory.ids import MessageId, UserId

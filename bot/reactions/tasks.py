@@ -6,8 +6,8 @@ from typing import Final, Literal
 
 from bot import receipts
 from bot.errors import WriteInDoubt
+from bot.outgoing import Outcome
 from bot.receipts import Intent, settle_as
-from bot.writes import Outcome
 from memory.database import BORROW_S, Db, Pool
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
 from memory.scope import Scope

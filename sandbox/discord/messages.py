@@ -161,8 +161,10 @@ class Message:
 
     @property
     def displayed(self) -> str:
-        """The text that people read: the content, or with Components V2 the text displays, a line each."""
-        return self.content or "\n".join(texts(self.components))
+        """The text that people read: the content, or with Components V2 the text displays, and what embeds say."""
+        embedded = [embed.get(part) for embed in self.embeds for part in ("title", "description")]
+        said = [self.content or "\n".join(texts(self.components)), *(str(text) for text in embedded if text)]
+        return "\n".join(text for text in said if text)
 
     @property
     def loading(self) -> bool:

@@ -121,9 +121,10 @@ def _worn(message: Message, form: str) -> str:
     """The words of a message that has them in this form and in no other."""
     if form == "embed":
         assert (message.content, message.components, message.flags & 4) == ("", [], 0)
-        return str(message.embeds[0]["description"])
-    assert (message.content, message.embeds, message.flags) == ("", [], 1 << 15)
-    assert message.components[0]["type"] == 17
+        assert message.displayed == message.embeds[0]["description"]
+    else:
+        assert (message.content, message.embeds, message.flags) == ("", [], 1 << 15)
+        assert message.components[0]["type"] == 17
     return message.displayed
 
 
