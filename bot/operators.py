@@ -15,6 +15,7 @@ from bot.commands.options import text, whole
 from bot.errors import CommandRefused
 from bot.inspect import RunSummary, run_in_words, run_report
 from bot.interactions import Command, Interaction, Interactions, Reply
+from bot.memories.changing import Undoing
 from bot.memories.ledger import MemoryLedger
 from bot.memories.wording import line_of, one_line, within
 from bot.pages import Page, Pages, pages_of
@@ -22,7 +23,7 @@ from memory import oversight
 from memory.database import BORROW_S, Borrowed, Pool
 from memory.ids import RunId, SpaceId
 from memory.inventory import Viewer, list_memories
-from memory.items import Author, Target, forget
+from memory.items import Author, Forgotten, Target, forget
 from memory.owners import Caps
 
 log = structlog.get_logger(__name__)
@@ -81,12 +82,13 @@ class Operators:
         if command.user_id not in self._owners:
             author = Author(command.scope, command.user_id, command.user_name)
 
-            async def own(conn: Borrowed) -> tuple[None, int]:
-                await forget(conn, author, Target(memory_id), caps=self._caps)
-                return None, memory_id
+            async def own(conn: Borrowed) -> tuple[Forgotten, int]:
+                gone = await forget(conn, author, Target(memory_id), caps=self._caps)
+                return gone, memory_id
 
-            await self._ledger.run(command, "memory_forget", {"memory": memory_id}, own)
-            await reply.say(f"{_CONFINED}\nForgotten: `#{memory_id}`.")
+            gone = await self._ledger.run(command, "memory_forget", {"memory": memory_id}, own)
+            undoing = Undoing(gone.memory_id, gone.version, "restore")
+            await reply.say(f"{_CONFINED}\nForgotten: `#{memory_id}`.", components=undoing.button())
             return
 
         async def wiped(conn: Borrowed) -> tuple[None, int]:

@@ -7,7 +7,7 @@ of moderation stay, what holds now of settings with who set it, and the versions
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -174,18 +174,20 @@ FROM stretch
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """Lets go. `event_days`: for which raw events are kept at most. Any number of processes may do this at once."""
+    """Lets go. `event_days`: for which raw events are kept at most; `rest`: waits so many seconds. Any number of
+    processes may do this at once."""
 
     pool: Pool
     settings: GuildSettingsDoor
     event_days: int
+    rest: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def run(self) -> None:
         """Go on for ever, once a day. Raises what PostgreSQL raises; whoever runs it starts it again."""
-        await asyncio.sleep(FIRST_S)
+        await self.rest(FIRST_S)
         while True:
             await self.sweep()
-            await asyncio.sleep(EVERY_S)
+            await self.rest(EVERY_S)
 
     async def sweep(self) -> None:
         """Let go of what is due, a bounded part of it."""

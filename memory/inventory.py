@@ -216,12 +216,13 @@ async def history_of(db: Db, viewer: Viewer, item: Item) -> tuple[Former, ...]:
     return tuple(Former(**dict(row)) for row in rows)
 
 
-# What somebody could restore, the newest first.
+# What somebody could restore, the newest first. What an owner of the bot deleted has no words that could come back.
 FORGOTTEN_SQL: Final = f"""
 WITH {SHOWN_PLACES}
 SELECT i.memory_id, i.scope, i.kind, i.key, i.content, i.pinned, i.author_name, i.said_at
 FROM memory_items i
 WHERE i.space_id = $1 AND i.state = 'forgotten' AND {_STANDING.format(row="i")}
+  AND EXISTS (SELECT FROM memory_item_revisions r WHERE r.memory_id = i.memory_id AND r.version = i.version)
   AND ((i.scope = 'user' AND i.owner_id = $3)
        OR ($4 AND ((i.scope = 'channel' AND i.owner_id = $2) OR (i.scope = 'guild' AND i.owner_id = $1)
                    AND i.place_id IN (SELECT place_id FROM shown_places))))

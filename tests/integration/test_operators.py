@@ -57,11 +57,29 @@ async def test_owners_delete_anything_and_others_their_own(running: Stage) -> No
            AS c WHERE content LIKE '%keys%'"""
     )
     assert left == 0
+    use = await stage.bob.autocomplete(stage.general, "memory restore", "memory", memory="")
+    assert list(await use.choices()) == []
     rows = await stage.pool.fetch("SELECT operator_id, action, target_id FROM operator_audit ORDER BY audit_id")
     assert [tuple(row) for row in rows] == [
         (olive.id, "list_memories", None),
         (olive.id, "delete_memory", number),
     ]
+
+
+async def test_who_is_no_owner_can_take_it_back(running: Stage) -> None:
+    """What they have forgotten by this command is their own, and comes back by a button, as elsewhere."""
+    stage = running
+    await _told(stage, stage.bob, "memory add", content="Bob hides the keys.")
+    number = await stage.pool.fetchval("SELECT memory_id FROM memory_items")
+    use = await stage.bob.slash(stage.bob.dm(), "memory add", content="In a conversation of two.")
+    await use.message()
+    theirs = await stage.pool.fetchval("SELECT max(memory_id) FROM memory_items")
+    assert theirs != number
+    told = await (await stage.bob.slash(stage.bob.dm(), "operator delete", memory=theirs)).message()
+    assert "Forgotten" in told.content
+    use = await stage.bob.press(told, "Undo")
+    assert "as it was before" in (await use.updated()).content
+    assert await stage.pool.fetchval("SELECT count(*) FROM live_memories") == 2
 
 
 async def test_a_dm_is_no_way_around(running: Stage) -> None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import asyncpg
+import pytest
 
 from bot.erasure import requests
 from bot.erasure.requests import Seal
@@ -36,6 +37,30 @@ async def test_old_messages_go_and_memories_stay(pool: asyncpg.Pool) -> None:
     assert await pool.fetchval("SELECT content FROM live_memories") == "Ada keeps bees."
     assert await pool.fetchval("SELECT aged_out_at IS NOT NULL FROM memory_evidence")
     assert await pool.fetchval("SELECT count(*) FROM discord_events WHERE message_id = $1", old) == 0
+
+
+async def test_it_lets_go_once_a_day(pool: asyncpg.Pool) -> None:
+    """Soon after the start, then a day later each time, for as long as it runs: what has become old meanwhile goes."""
+    talk = Talk(pool)
+    rests: list[float] = []
+    left: list[int] = []
+
+    async def rest(seconds: float) -> None:
+        rests.append(seconds)
+        left.append(await pool.fetchval("SELECT count(*) FROM chat_messages"))
+        if len(rests) == 4:
+            raise EndOfDays
+        await talk.says(701, f"day {len(rests)}", at=long_ago(400))
+
+    with pytest.raises(EndOfDays):
+        await Retention(pool, GuildSettingsDoor(pool, Ground()), 30, rest).run()
+    assert rests == [300, 86_400, 86_400, 86_400]
+    assert left == [0, 0, 0, 0]
+    assert await pool.fetchval("SELECT count(*) FROM discord_events") == 3, "received today, whenever they were said"
+
+
+class EndOfDays(Exception):
+    """Enough of them."""
 
 
 async def test_what_was_done_goes_with_its_time(pool: asyncpg.Pool) -> None:
