@@ -74,7 +74,8 @@ class Sight:
 
     `here` is the place of the turn, `place` that of the wish: None if there is none, it is of another space, or the bot
     cannot see it. `message` is what the wish acts on. `done`: effects of this kind that these words have already
-    carried; `cards`: how often was asked back. `memory`: what is to be forgotten; None if there is no such memory.
+    carried; `begun`: this very effect was begun, and nobody knows its end; `cards`: how often was asked back. `memory`:
+    what is to be forgotten; None if there is no such memory.
     """
 
     enabled: bool
@@ -87,6 +88,7 @@ class Sight:
     words: Words
     done: int = 0
     cards: int = 0
+    begun: bool = False
     memory: Sought | None = None
     confirmed: bool = False
 
@@ -141,7 +143,9 @@ def _general(wish: Wish, sight: Sight) -> Refused | None:
         if not theirs.read_message_history or not mine.read_message_history:
             who = "I" if not mine.read_message_history else "The member"
             return Refused("no_history", f"{who} cannot read that channel's history; nothing was done.")
-        if sight.message is None:
+        # A deletion that was begun is gone on with: that its message is gone may be its own doing.
+        gone_by_us = sight.begun and isinstance(wish.action, DeleteOwnMessage)
+        if sight.message is None and not gone_by_us:
             return Refused("no_such_message", "There is no such message there; nothing was done.")
     return None
 
@@ -232,7 +236,7 @@ def _may_change_thread(action: EditThread, sight: Sight) -> Refused | None:
 
 
 def _may_change_message(sight: Sight) -> Refused | None:
-    if sight.message is None or sight.message.author_id != sight.me.user_id:
+    if sight.message is not None and sight.message.author_id != sight.me.user_id:
         return Refused("not_mine", "I change only messages that I wrote myself; nothing was changed.")
     if not getattr(sight.requester.permissions, _speaking(_place(sight))):
         return Refused("requester_may_not", "The member may not write there; nothing was changed.")

@@ -62,6 +62,9 @@ SELECT m.content, m.author_id, m.author_name, m.reply_to_id,
        (SELECT count(*) FROM action_receipts r
         WHERE r.space_id = $1 AND r.trigger_id = $3 AND r.action = $4 AND r.args_digest <> $5
           AND r.state <> 'refused' AND r.card_id IS NULL) AS done,
+       EXISTS (SELECT FROM action_receipts r
+               WHERE r.space_id = $1 AND r.trigger_id = $3 AND r.action = $4 AND r.args_digest = $5
+                 AND r.state IN ('intended', 'unknown')) AS begun,
        (SELECT count(*) FROM action_cards c WHERE c.space_id = $1 AND c.trigger_id = $3) AS cards,
        setting_of($1, $2, 'actions') = 'true' AS enabled,
        setting_of($1, 0, 'admin_role_ids')::text AS admin_roles
@@ -105,6 +108,7 @@ class Sights:
             words=_words(row, asker, self._me),
             done=row["done"],
             cards=row["cards"],
+            begun=row["begun"],
             memory=memory,
             confirmed=confirmed,
         )

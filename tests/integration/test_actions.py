@@ -248,6 +248,23 @@ async def test_a_thread_whose_answer_was_lost_is_found_again(scene: Scene, from_
     assert [(each.id, receipt["state"]) for each in threads] == [(receipt["external_id"], "applied")]
 
 
+async def test_a_deletion_whose_answer_was_lost_is_gone_on_with(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """I4: that the message is gone is its own doing; nobody is told that nothing was done."""
+    stage = scene.stage
+    monkeypatch.setattr("bot.effects.WITHIN_S", 0.1)
+    async with stage.muninn():
+        question = await scene.asks(stage.ada, "good morning")
+        [own] = stage.discord.replies_to(question)
+        lost = stage.discord.faults.rest("DELETE", f"/channels/*/messages/{own.id}").accept_then_status(503)
+        delete = call("discord_delete_own_message", message=str(own.id))
+        await scene.asks(stage.ada, f"delete your message {own.id}", delete, delete)
+        first, second = (request.tool_results[-1].text for request in stage.model.requests[-2:])
+    assert lost.hits == 1
+    assert own.deleted
+    assert '"unknown"' in first
+    assert "error" not in second
+
+
 async def test_a_limit_that_is_long_is_told_and_nothing_is_in_doubt(scene: Scene) -> None:
     """I16: Discord says come back in half an hour: certainly not done, said so, and settled later."""
     stage = scene.stage
