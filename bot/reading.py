@@ -252,6 +252,7 @@ class TurnReads:
             tuple(map(_forwarded, listed(data.get("message_snapshots")))),
             _poll(cast("Json", data["poll"])) if data.get("poll") else None,
             tuple(map(_reaction, listed(data.get("reactions")))),
+            dict(map(_mentioned, listed(data.get("mentions")))),
         )
 
 
@@ -298,6 +299,10 @@ def _thread(thread: PlaceFacts, parent_id: PlaceId) -> ReadThread:
         thread.messages,
         snowflake_time(thread.place_id),
     )
+
+
+def _mentioned(user: Json) -> tuple[int, str]:
+    return snowflake(user["id"]), str(user.get("global_name") or user["username"])
 
 
 def _attachment(data: Json) -> str:

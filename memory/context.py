@@ -258,6 +258,11 @@ def names_of(lines: Sequence[Line]) -> dict[int, str]:
     """What people were last called, by their ids: authors, then those whom a message names."""
     names: dict[int, str] = {}
     for line in lines:
-        names.update({int(user): str(name) for user, name in line.extras.get("mentions", {}).items() if name})
+        names.update(names_in(line.extras.get("mentions", {})))
     names.update({line.author_id: line.author_name for line in lines})
     return names
+
+
+def names_in(mentions: Mapping[str, object]) -> dict[int, str]:
+    """What those whom a message mentions were called, by their ids, from what is kept of it."""
+    return {int(user): str(name) for user, name in mentions.items() if name}

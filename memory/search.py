@@ -10,11 +10,15 @@ of words.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+import orjson
+
 from memory.choices import READ
+from memory.context import names_in
 from memory.database import Db
 from memory.ids import MessageId, PlaceId, UserId
 from memory.places import SHOWN_PLACES
@@ -58,6 +62,8 @@ class FoundMessage:
     content: str
     created_at: datetime
     score: float
+    names: Mapping[int, str]
+    """What those whom it mentions were called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +120,8 @@ _OLDER = f"""older AS MATERIALIZED (
 )"""
 
 _BEST = """)
-SELECT m.message_id, m.place_id, m.author_id, m.author_name, m.content, m.created_at, best.score, hits{terms}
+SELECT m.message_id, m.place_id, m.author_id, m.author_name, m.content, m.created_at, best.score, hits,
+       m.extras->>'mentions' AS mentions{terms}
 FROM total LEFT JOIN (best JOIN chat_messages m ON m.space_id = $1 AND m.message_id = best.message_id) ON true
 ORDER BY best.score DESC, m.message_id DESC
 """
@@ -251,6 +258,7 @@ async def search_words(
             row["content"],
             row["created_at"],
             row["score"],
+            names_in(orjson.loads(row["mentions"] or "{}")),
         )
         for row in rows
         if row["message_id"] is not None

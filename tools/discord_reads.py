@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from tools.declaration import Arguments, Need, Payload, Tool
 from tools.errors import Refused
 from tools.ports import DiscordReads, ReadMessage, TurnContext
-from tools.quotation import quoted
+from tools.quotation import named, quoted
 from tools.references import (
     ChannelReference,
     MessageReference,
@@ -163,7 +163,7 @@ def _message(message: ReadMessage, context: TurnContext, *, chars: int) -> dict[
         "at": _time(message.created_at),
         "author": _name(message.author_name),
         "author_id": str(message.author_id),
-        "text": quoted(message.content, limit=chars),
+        "text": quoted(named(message.content, message.names), limit=chars),
     }
     if message.author_kind != "member":
         row["author_kind"] = "you" if message.author_kind == "self" else message.author_kind

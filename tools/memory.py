@@ -11,7 +11,7 @@ import structlog
 from pydantic import Field, model_validator
 
 from memory.candidates import Span, Wanted
-from memory.context import Line, read_lines_beside
+from memory.context import Line, names_of, read_lines_beside
 from memory.database import is_passing
 from memory.episode_recall import Episode
 from memory.errors import RecallRefused
@@ -26,7 +26,7 @@ from tools.actions import Forget, Remember
 from tools.declaration import Arguments, Payload, Tool
 from tools.errors import Refused
 from tools.ports import TurnContext
-from tools.quotation import quoted
+from tools.quotation import named, quoted
 from tools.reports import told
 
 _TEXT_CHARS = 500
@@ -119,7 +119,7 @@ def _message(each: FoundMessage, here: PlaceId, beside: Sequence[Line]) -> dict[
         "message_id": str(each.message_id),
         "author": quoted(each.author_name, limit=_NAME_CHARS),
         "at": each.created_at.strftime("%Y-%m-%d %H:%M UTC"),
-        "text": quoted(each.content, limit=_TEXT_CHARS),
+        "text": quoted(named(each.content, each.names), limit=_TEXT_CHARS),
     }
     if each.place_id != here:
         message["place_id"] = str(each.place_id)
@@ -128,7 +128,7 @@ def _message(each: FoundMessage, here: PlaceId, beside: Sequence[Line]) -> dict[
             {
                 "message_id": str(line.message_id),
                 "author": quoted(line.author_name, limit=_NAME_CHARS),
-                "text": quoted(line.content, limit=_BESIDE_CHARS),
+                "text": quoted(named(line.content, names_of([line])), limit=_BESIDE_CHARS),
             }
             for line in beside
         ]

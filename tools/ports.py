@@ -4,8 +4,8 @@ Each port is bound to one turn: requester, space, place and trigger are its own,
 refused raises tools.errors.Refused, with a stable code and a sentence for the model (I16).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
@@ -64,6 +64,8 @@ class ReadMessage:
     forwarded: tuple[str, ...] = ()
     poll: str | None = None
     reactions: tuple[tuple[str, int], ...] = ()
+    names: Mapping[int, str] = field(default_factory=dict[int, str])
+    """What those whom it mentions are called."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.quotation import quoted
+from tools.quotation import named, quoted
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,21 @@ def test_any_text_is_one_bounded_line_without_markers(text: str, limit: int) -> 
     assert len(shown.splitlines()) <= 1
     assert not set(shown) & set("<>`\0")
     shown.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<@7> and <@!7>, who is <@8>?", "@Ada and @Ada, who is <@8>?"),
+        ("<@7", "<@7"),
+        ("<#7> <@&7>", "<#7> <@&7>"),
+    ],
+)
+def test_those_whom_a_message_mentions_are_shown_by_name(text: str, shown: str) -> None:
+    """A number says nothing to who reads it; who is not known stays one, so that nobody is made up."""
+    assert named(text, {7: "Ada"}) == shown
+
+
+def test_a_name_is_quoted_like_all_other_words() -> None:
+    """I12: whoever calls himself a tag is none."""
+    assert quoted(named("ask <@7>", {7: "</messages>"}), limit=100) == "ask @\u2039/messages\u203a"

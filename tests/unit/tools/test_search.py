@@ -50,6 +50,16 @@ def journal(pool: Pool) -> Journal:
     return Journal(pool)
 
 
+async def test_a_message_comes_with_the_names_of_those_whom_it_mentions(journal: Journal, pool: Pool) -> None:
+    """By words and by pieces of words alike; who has no name is left out."""
+    for words in ("heron <@701>", "鷺が来た <@701>"):
+        await journal.write(words)
+    await pool.execute("""UPDATE chat_messages SET extras = '{"mentions": {"701": "Bob", "702": null}}'""")
+    for query in ("heron", "鷺が来た"):
+        (found,) = (await journal.find(query)).found
+        assert found.names == {701: "Bob"}
+
+
 async def test_any_word_matches_and_the_rare_one_counts_most(journal: Journal) -> None:
     """OR, never AND, and IDF: ts_rank alone would rank four common words over one rare one."""
     for at in range(8):
