@@ -123,6 +123,8 @@ class Writes:
         route = _message_route("PATCH", place_id, message_id)
         body = edit_body(content, components, FILE_NAME if attached is not None else None, form=form)
         outcome = await self._again(route, message_id, within_s, tells=True, **_carried(body, attached))
+        if outcome.state == "unknown" and not outcome.certain and await self._is_locked(place_id):
+            return await self._edited(place_id, message_id, content, outcome)
         if form != "embed" or outcome.message is None or said_in(outcome.message):
             return outcome
         return await self._said_plainly(place_id, message_id, content, within_s)
@@ -169,6 +171,16 @@ class Writes:
         except (TimeoutError, WriteRefused, WriteInDoubt):
             return False
         return bool(cast("Mapping[str, Any]", (place or {}).get("thread_metadata") or {}).get("locked"))
+
+    async def _edited(self, place_id: PlaceId, message_id: MessageId, content: str, doubt: Outcome) -> Outcome:
+        """What became of a change in a locked thread, where Discord may say nothing but 500."""
+        try:
+            message = await self._standing.message(place_id, message_id)
+        except (WriteRefused, WriteInDoubt):
+            return doubt
+        if message is not None and said_in(message) == content:
+            return Outcome("applied", doubt.attempts, message_id, None, message)
+        return Outcome("refused", doubt.attempts, None, THREAD_LOCKED)
 
     async def _said_plainly(self, place_id: PlaceId, message_id: MessageId, content: str, within_s: float) -> Outcome:
         """Where the bot may not embed, Discord may leave the embed out of what it takes: the words come after it."""

@@ -112,6 +112,28 @@ async def test_a_locked_thread_that_only_ever_answers_500_ends_the_turn_with_the
     assert len(stage.discord.requests_to("POST", f"/channels/{thread.id}/messages")) < 10
 
 
+async def test_a_draft_in_a_thread_that_is_locked_and_answers_500_ends_with_the_reason(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last change of a draft is no other than a message: it is looked up, and not tried for half an hour."""
+    monkeypatch.setattr("bot.rest.ATTEMPT_S", 0.8)
+    monkeypatch.setattr("bot.delivery.STINT_S", 1.5)
+    monkeypatch.setattr("bot.drafts.REMOVE_WITHIN_S", 0.5)
+    gate = stage.model.hold()
+    async with stage.muninn(progress_s=0.2):
+        thread = await stage.ada.starts_thread(stage.general, "Plans")
+        await stage.ada.says(thread, f"{stage.discord.bot.mention} well?")
+        await gate.reached()
+        await stage.discord.wait_for_message(in_=thread, by=stage.discord.bot)
+        for method in ("PATCH", "DELETE", "POST"):
+            stage.discord.faults.rest(method, f"/channels/{thread.id}/messages/**", times=None).status(500)
+        stage.discord.faults.rest("POST", f"/channels/{thread.id}/messages", times=None).status(500)
+        thread.lock()
+        gate.release(say("Too late."))
+        assert await stage.settled(1, within=20) == ["cancelled"]
+    assert (await stage.turns())[0]["end_reason"] == "undeliverable:thread_locked"
+
+
 async def test_a_thread_from_a_mention_gets_a_title_that_discord_takes_or_a_plain_refusal(stage: Stage) -> None:
     """I16: a title of more than 100 characters comes back to the model, and not to Discord; the next one is made."""
     title = "Plans for the winter " * 8
