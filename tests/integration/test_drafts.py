@@ -161,9 +161,10 @@ async def test_the_final_change_is_made_once_whatever_the_line_does(stage: Stage
     await _one_answer(stage, question, "Here it is.")
 
 
-async def test_a_change_in_doubt_never_overwrites_the_answer(stage: Stage) -> None:
+async def test_a_change_in_doubt_never_overwrites_the_answer(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A state of the draft that is still on its way when the answer is there must find nothing: the draft is deleted,
     and the answer is a message of its own."""
+    monkeypatch.setattr("bot.progress.FINISH_S", 1.0)
     await _set(stage, "streaming")
     held = stage.discord.faults.rest(*PATCH).hold()
     stage.model.script(_growing())
