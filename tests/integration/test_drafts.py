@@ -167,7 +167,7 @@ async def test_a_change_in_doubt_never_overwrites_the_answer(stage: Stage, monke
     monkeypatch.setattr("bot.progress.FINISH_S", 1.0)
     await _set(stage, "streaming")
     held = stage.discord.faults.rest(*PATCH).hold()
-    stage.model.script(_growing())
+    stage.model.script(_growing(between=0.09))  # the draft is changed while it grows, and not first by the answer
     async with stage.muninn():
         await _asked(stage)
         await held.hit()
