@@ -16,7 +16,7 @@ from bot.errors import StartupFault
 if TYPE_CHECKING:
     from bot.settings import Settings
 
-GC_THRESHOLDS: Final = (5_000, 20, 10)
+GC_THRESHOLDS: Final = (5_000, 10, 2)
 """New objects until a collection, and how many of these make one of the next generation: a turn makes thousands of
 objects and hardly a cycle, and at Python's own numbers a tenth of its time goes into looking for them."""
 
