@@ -21,6 +21,7 @@ from bot.events import Dispatch
 from bot.ingress.outages import SETTLE_S
 from bot.metrics import BACKFILLED, GAPS
 from bot.payloads import moment
+from bot.standing import UNKNOWN_MESSAGE
 from memory.database import BORROW_S, Pool
 from memory.gaps import (
     Behind,
@@ -45,7 +46,6 @@ PAGE: Final = 100
 MOST_PAGES: Final = 100
 """Pages of one place, however little in them is new."""
 
-UNKNOWN_MESSAGE: Final = 10008
 AT_ONCE: Final = 4
 REQUEST_S: Final = 60.0
 RETRY_S: Final = 10.0

@@ -231,7 +231,7 @@ class TurnReads:
         kind = author_kind(data, self._me)
         if kind == "self" or form_of(data) == "panel":
             data = undressed(data)
-        author = cast("Json", data["author"])
+        author_id, author_name = _person(cast("Json", data["author"]))
         message_id = MessageId(snowflake(data["id"]))
         reference = cast("Json", data.get("message_reference") or {})
         answers = reference.get("message_id") if int(reference.get("type") or 0) != FORWARD else None
@@ -239,8 +239,8 @@ class TurnReads:
         return ReadMessage(
             message_id,
             place.place_id,
-            UserId(snowflake(author["id"])),
-            str(author.get("global_name") or author["username"]),
+            UserId(author_id),
+            author_name,
             kind,
             str(data["content"]),
             snowflake_time(message_id),
@@ -252,7 +252,7 @@ class TurnReads:
             tuple(map(_forwarded, listed(data.get("message_snapshots")))),
             _poll(cast("Json", data["poll"])) if data.get("poll") else None,
             tuple(map(_reaction, listed(data.get("reactions")))),
-            dict(map(_mentioned, listed(data.get("mentions")))),
+            dict(map(_person, listed(data.get("mentions")))),
         )
 
 
@@ -301,7 +301,7 @@ def _thread(thread: PlaceFacts, parent_id: PlaceId) -> ReadThread:
     )
 
 
-def _mentioned(user: Json) -> tuple[int, str]:
+def _person(user: Json) -> tuple[int, str]:
     return snowflake(user["id"]), str(user.get("global_name") or user["username"])
 
 

@@ -228,9 +228,8 @@ class Reconciliation:
         message = await self._standing.message(receipt.place_id, receipt.message_id)
         if message is None:
             return _NO_MESSAGE
-        stands = not message.get("components") and receipt.args.get("content", message.get("content")) == message.get(
-            "content"
-        )
+        content = message.get("content")
+        stands = not message.get("components") and receipt.args.get("content", content) == content
         return _Finding("applied", receipt.message_id) if stands else _NOT_APPLIED
 
     async def _deletion(self, receipt: _Open) -> _Finding:

@@ -315,6 +315,14 @@ def _audiences(
     return _Audiences(of_place, new, flows)
 
 
+# From the place $2 of the space $1 to every place that all can read who read it, as things stand now (I7).
+_READABLE_HERE: Final = """
+FROM places here
+JOIN audience_guilds g ON g.space_id = here.space_id AND g.computed = g.version AND g.confirmed
+JOIN audience_flow flow ON flow.space_id = here.space_id AND flow.into_class = here.class_id
+JOIN places origin ON origin.space_id = here.space_id AND origin.class_id = flow.from_class
+"""
+
 # Where what may show in the place $2 of the space $1 was said: in it, and wherever everybody who can read it could have
 # read too, as things stand now; nothing where memory is off, and nothing from there. For the WITH of a statement that
 # reads what was said.
@@ -323,13 +331,8 @@ shown_places AS MATERIALIZED (
     SELECT s.place_id FROM (
         SELECT $2::bigint AS place_id
         UNION
-        SELECT origin.place_id
-        FROM places here
-        JOIN audience_guilds g ON g.space_id = here.space_id AND g.computed = g.version AND g.confirmed
-        JOIN audience_flow flow ON flow.space_id = here.space_id AND flow.into_class = here.class_id
-        JOIN places origin ON origin.space_id = here.space_id AND origin.class_id = flow.from_class
-            AND NOT origin.own_only
-        WHERE here.space_id = $1 AND here.place_id = $2
+        SELECT origin.place_id {_READABLE_HERE}
+        WHERE here.space_id = $1 AND here.place_id = $2 AND NOT origin.own_only
     ) AS s
     WHERE CASE WHEN (SELECT EXISTS (SELECT FROM guild_settings WHERE space_id = $1 AND name = 'memory'))
                THEN (SELECT {PLACE_REMEMBERS.format(space="$1", place="$2")})
@@ -350,14 +353,10 @@ async def shown_places(conn: Db, space_id: SpaceId, place_id: PlaceId) -> frozen
 
 
 # Which of these places everybody can read who reads here, as things stand now.
-VISIBLE_PLACES_SQL: Final = """
-SELECT other.place_id
-FROM places here
-JOIN audience_guilds g ON g.space_id = here.space_id AND g.computed = g.version AND g.confirmed
-JOIN audience_flow flow ON flow.space_id = here.space_id AND flow.into_class = here.class_id
-JOIN places other ON other.space_id = here.space_id AND other.class_id = flow.from_class
-    AND (NOT other.own_only OR other.place_id = here.place_id)
-WHERE here.space_id = $1 AND here.place_id = $2 AND other.place_id = ANY($3::bigint[])
+VISIBLE_PLACES_SQL: Final = f"""
+SELECT origin.place_id {_READABLE_HERE}
+WHERE here.space_id = $1 AND here.place_id = $2 AND origin.place_id = ANY($3::bigint[])
+  AND (NOT origin.own_only OR origin.place_id = here.place_id)
 """
 
 

@@ -11,9 +11,8 @@ from bot.moderation.deeds import DeedName
 from bot.moderation.orders import Order
 from bot.moderation.rules import SEND, Situation
 from bot.outgoing import Change
+from bot.standing import UNKNOWN_CHANNEL, UNKNOWN_MEMBER
 
-UNKNOWN_CHANNEL: Final = 10003
-UNKNOWN_MEMBER: Final = 10007
 UNKNOWN_BAN: Final = 10026
 UNKNOWN_OVERWRITE: Final = 10009
 _ROLE, _MEMBER = 0, 1

@@ -19,6 +19,7 @@ from bot.ingress.seen import Seen
 from memory.database import Pool
 from memory.ids import TurnId, time_snowflake
 from memory.incoming import Ack
+from tests.harness.locks import until_blocked
 
 ME = Identity(application_id=10, user_id=10)
 GUILD, GENERAL, ADA, BOB = 500, 600, 701, 702
@@ -206,7 +207,6 @@ async def test_words_are_kept_as_they_are_however_a_group_is_sent(pool: Pool, wo
 @pytest.mark.parametrize("known", ["event", "message"])
 async def test_what_another_writer_committed_first_is_no_fault(pool: Pool, known: str) -> None:
     """I2: the group whose key was taken in the same instant is written again, each event by its own key."""
-    blocked = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     async with pool.acquire() as other:
         taken = other.transaction()
         await taken.start()
@@ -225,9 +225,7 @@ async def test_what_another_writer_committed_first_is_no_fault(pool: Pool, known
             )  # fmt: skip
         async with ingress(pool) as (one, _):
             writing = asyncio.create_task(put(one, create(1), create(2), create(3)))
-            async with asyncio.timeout(20):
-                while not writing.done() and await pool.fetchval(blocked) is None:
-                    await asyncio.wait([writing], timeout=0.01)
+            await until_blocked(pool, writing, within_s=20)
             await taken.commit()
             acks = await writing
     assert acks == ["committed", "duplicate" if known == "event" else "committed", "committed"]

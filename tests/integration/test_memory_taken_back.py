@@ -13,6 +13,7 @@ from memory.revocation import age_out
 from memory.scope import Scope
 from memory.summaries import read_summary
 from sandbox.model import Completion, say, say_json
+from tests.harness.locks import BLOCKED
 from tests.harness.remembering import Entry, Mind, entry, heard, open_mind
 
 ADA, BOB = 701, 702
@@ -200,12 +201,11 @@ async def test_what_is_being_deleted_while_a_first_summary_is_begun_is_not_in_it
     """I8: a place has no summary whose row could be marked, and the deletion commits only after the claim."""
     said = [await mind.talk.says(ADA, f"I live in Bergen, number {n}") for n in range(3)]
     mind.model.default(lambda request: say("Summary: " + " / ".join(m["text"] for m in heard(request)["messages"])))
-    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     async with mind.pool.acquire() as conn, conn.transaction():
         await write_group(conn, [mind.talk.gone(said[0])])
         step = asyncio.create_task(mind.summaries.step())
         async with asyncio.timeout(10):
-            while not step.done() and await mind.pool.fetchval(waiting) is None:
+            while not step.done() and await mind.pool.fetchval(BLOCKED) is None:
                 await asyncio.wait([step], timeout=0.01)
     await step
     await settled(mind)

@@ -16,6 +16,7 @@ from memory.items import Draft, Target, forget, remember
 from memory.taking_back import end_items
 from sandbox.model import Model, failure, gateway_page, rate_limited, reset_connection, server_error, stall
 from tests.harness.diagnosis import assert_plain, named
+from tests.harness.locks import until_blocked
 from tests.harness.remembering import Mind, open_mind
 
 ADA = 701
@@ -233,13 +234,10 @@ async def test_who_embeds_anew_waits_for_a_vector_before_it_holds_a_job(mind: Mi
         async with mind.pool.acquire() as conn:
             return len(await claim(conn, EmbeddingModel(**dict(model)), most=5, lease_s=60))
 
-    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     async with mind.pool.acquire() as writer, writer.transaction():
         await writer.execute("SELECT FROM memory_vectors FOR UPDATE")
         rechecking = asyncio.create_task(recheck())
-        async with asyncio.timeout(10):
-            while await mind.pool.fetchval(waiting) is None:
-                await asyncio.wait([rechecking], timeout=0.01)
+        await until_blocked(mind.pool, rechecking)
         await writer.execute("SELECT FROM embedding_jobs FOR UPDATE NOWAIT")
     assert await rechecking == 1
     assert await vectors(mind) == []
@@ -255,12 +253,9 @@ async def test_what_is_forgotten_while_a_new_model_queues_everything_is_not_queu
         async with mind.pool.acquire() as conn:
             return await fill(conn, model, 0)
 
-    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     async with mind.pool.acquire() as conn, conn.transaction():
         await end_items(conn, [memory_id], state="forgotten")
         queueing = asyncio.create_task(queue())
-        async with asyncio.timeout(10):
-            while await mind.pool.fetchval(waiting) is None:
-                await asyncio.wait([queueing], timeout=0.01)
+        await until_blocked(mind.pool, queueing)
     assert await queueing == memory_id
     assert await mind.pool.fetchval("SELECT count(*) FROM embedding_jobs") == 0

@@ -12,6 +12,7 @@ from memory.database import Db
 from memory.episodes import keep_episode
 from memory.ids import TurnId
 from sandbox.model import say
+from tests.harness.locks import until_blocked
 from tests.harness.stage import Stage
 
 POST = ("POST", "/channels/*/messages")
@@ -95,7 +96,6 @@ async def test_a_heartbeat_does_not_cut_off_a_turn_that_ends_under_it(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """I14: the beat waits for the row that the turn's own end holds, and finds it ended: that is not a lease lost."""
-    blocked = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     beats: list[asyncio.Task[Mapping[TurnId, Beat]]] = []
 
     async def beaten(turn: Turn) -> Mapping[TurnId, Beat]:
@@ -104,7 +104,7 @@ async def test_a_heartbeat_does_not_cut_off_a_turn_that_ends_under_it(
 
     async def kept(conn: Db, turn_id: TurnId) -> None:
         beats.append(asyncio.create_task(beaten(await _turn(conn))))
-        await stage.until(blocked)
+        await until_blocked(stage.pool, beats[-1], within_s=20)
         await keep_episode(conn, turn_id)
 
     monkeypatch.setattr("bot.delivery.keep_episode", kept)
