@@ -1,25 +1,21 @@
-"""Answering: what a worker does with one claimed turn, from context through the loop to a composed answer (I3)."""
+"""Answering: what a worker does with one claimed turn, from what stands in its place to a composed answer (I3).
+
+bot.thinking runs the loop, bot.delivery says what was composed.
+"""
 
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Final, Literal
 
 import structlog
 
 from agent.contracts import RunOutcome
 from agent.ending import Ending, abandon_run, finish_run
-from agent.limits import Limits
-from agent.loop import run
-from agent.ports import Model, SpeakingModel
-from agent.prices import Prices
-from agent.store import Fence, PgRunStore, StoredRun, begin_run
-from agent.tokens import Gauge
 from bot import turns
 from bot.addressing import Identity
-from bot.ai_events import AiEvent, AiEvents
 from bot.allowance import Forbidden, budget_of, forbidden
 from bot.commitment import compose
 from bot.composing import FAILURES, shape_of, worded
@@ -29,28 +25,16 @@ from bot.drafts import Draft, Drafts
 from bot.events import Dispatch
 from bot.guild_rules import rules_in
 from bot.guild_settings import GuildSettingsDoor
-from bot.logs import bind
-from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
-from bot.outlook import Outlook
 from bot.progress import Progress
-from bot.prompt import ASKED, render
 from bot.routes import Routes, Shown, Told
-from bot.seeing.eyes import NOTHING, Eyes
-from bot.seeing.pictures import Picture
-from bot.seeing.sighted import Sighted
-from bot.seeing.surroundings import Surroundings
+from bot.thinking import Budgets, Scene, Thinker
 from bot.turns import Outcome, Part, Turn
-from bot.unasked import REQUEST as UNASKED
 from bot.unasked import spoken
 from bot.writes import Writes
-from memory.assembly import assemble
-from memory.context import Line, WorkingSet, names_of, working_set
+from memory.context import WorkingSet, working_set
 from memory.database import BORROW_S, Borrowed, Pool
 from memory.ids import RunId
-from memory.places import is_direct
-from memory.recall import Recall, Recalled, note_references
-from tools.ports import TurnContext
-from tools.registry import Registry
+from memory.recall import note_references
 
 log = structlog.get_logger(__name__)
 
@@ -69,69 +53,29 @@ _CITED: Final = re.compile(r"\b(memory|episode) (\d{1,18})\b", re.IGNORECASE)
 ASKER_KIND_SQL: Final = "SELECT author_kind FROM chat_messages WHERE space_id = $1 AND message_id = $2"
 
 
-@dataclass(frozen=True, slots=True)
-class Budgets:
-    """What one run may use. `context_tokens` and `messages` bound the working set; `stopped`: no run may begin at
-    all. After `progress_s` seconds (0: never) the place sees that it is worked on."""
-
-    limits: Limits
-    context_tokens: int
-    messages: int
-    progress_s: float = 0.0
-    stopped: bool = False
-    prices: Prices | None = None
-    vision_model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    """What a turn finds in its place: the message, what was said before it, and the rules that hold there."""
-
-    trigger: Line
-    recent: WorkingSet
-    rules: Sequence[str]
-
-    @property
-    def names(self) -> Mapping[int, str]:
-        """Who speaks here."""
-        return names_of([*self.recent.lines, self.trigger])
-
-
 class Answerer:
     """Serves claimed turns. Raises TurnLost or LeaseLost where a turn is no longer ours."""
 
     def __init__(
         self,
         pool: Pool,
-        models: Mapping[str, SpeakingModel],
+        thinker: Thinker,
         settings: GuildSettingsDoor,
         writes: Writes,
         me: Identity,
         budgets: Budgets,
-        outlook: Outlook,
-        ai_events: AiEvents,
-        recall: Recall,
-        eyes: Eyes,
         drafts: Drafts,
         routes: Routes,
         accept: Callable[[Dispatch], Awaitable[object] | None] | None = None,
     ) -> None:
         """`accept` is the door of the journal's writer, in a process that has one."""
         self._pool = pool
-        self._recall = recall
-        self._eyes = eyes
-        self._routes = routes
-        self._models = models
+        self._thinker = thinker
         self._settings = settings
-        self._gauge = Gauge()
-        self._ai_events = ai_events
         self._writes = writes
-        self._me = me
         self._budgets = budgets
-        self._outlook = outlook
-        self._surroundings = Surroundings(pool, outlook.reads, me)
-        self._registry = Registry()
         self._drafts = drafts
+        self._routes = routes
         self._delivery = Delivery(pool, writes, me, drafts, settings, accept)
 
     async def serve(self, turn: Turn) -> None:
@@ -192,7 +136,7 @@ class Answerer:
             reading = group.create_task(self._recent(turn))
             ruling = group.create_task(rules_in(self._pool, turn.space_id, turn.place_id))
         why, recent = looking.result(), reading.result()
-        scene = None if recent.trigger is None else _Scene(recent.trigger, recent, ruling.result())
+        scene = None if recent.trigger is None else Scene(recent.trigger, recent, ruling.result())
         if turn.reason == "ambient":
             await self._speak_up(turn, scene, quiet=why is not None)
             return
@@ -216,7 +160,7 @@ class Answerer:
             settings.reply_ping,
         )
         async with self._shown(turn, progress, settings.ack_reaction):
-            outcome, run_id = await self._think(turn, scene, progress)
+            outcome, run_id = await self._thinker.think(turn, scene, progress)
             told, composed = await self._compose(turn, outcome, run_id, names)
             draft = await progress.finish()
             if draft is None and (progress.is_open or turn.lease_no > 1):
@@ -226,11 +170,11 @@ class Answerer:
         else:
             await self._drafts.clear(turn)
 
-    async def _speak_up(self, turn: Turn, scene: _Scene | None, *, quiet: bool) -> None:
+    async def _speak_up(self, turn: Turn, scene: Scene | None, *, quiet: bool) -> None:
         """Say something unasked, or nothing: no typing, no error, no trace of a thought that led to nothing."""
         outcome, run_id, said = None, 0, None
         if scene is not None and not quiet:
-            outcome, run_id = await self._think(turn, scene, Progress(self._drafts, turn, 0.0))
+            outcome, run_id = await self._thinker.think(turn, scene, Progress(self._drafts, turn, 0.0))
             said = spoken(outcome.text) if outcome.kind == "answered" else None
         if scene is not None and outcome is not None and said is not None:
             heard = replace(outcome, text=said, reason="answered")
@@ -257,131 +201,6 @@ class Answerer:
             most_tokens=self._budgets.context_tokens,
             only=None if settings.context_of_others else turn.author_id,
         )
-
-    async def _think(self, turn: Turn, scene: _Scene, progress: Progress) -> tuple[RunOutcome, int]:
-        trigger, recent = scene.trigger, scene.recent
-        settings = await self._settings.of(turn.space_id, turn.place_id)
-        model_name = settings.model
-        async with asyncio.TaskGroup() as group:
-            remembering = group.create_task(
-                assemble(
-                    self._pool,
-                    self._recall,
-                    turn.scope,
-                    turn.author_id,
-                    recent,
-                    remembers=settings.memory,
-                    others=settings.context_of_others,
-                )
-            )
-            looking = group.create_task(self._surroundings.look(turn.scope, recent))
-        beside, around = remembering.result(), looking.result()
-        if not settings.context_of_others:
-            around = replace(around, starter=None)
-        looked = NOTHING
-        if turn.reason != "ambient":
-            looked = await self._eyes.look(_pointed_at(trigger, recent, around.answered), pictures=settings.images)
-            around = replace(around, looked=looked)
-        if looked.pictures:
-            model_name = self._budgets.vision_model
-        request = UNASKED if turn.reason == "ambient" else ASKED
-        prompt = render(
-            recent,
-            trigger,
-            own_id=self._me.user_id,
-            beside=beside,
-            around=around,
-            request=request,
-            rules=scene.rules,
-            language=settings.language,
-        )
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
-            stored = await begin_run(
-                conn, space_id=turn.space_id, turn_id=turn.turn_id, model=model_name, prompt=prompt
-            )
-        with bind(run_id=stored.run_id):
-            model = self._metered(turn, RunId(stored.run_id), model_name, progress)
-            async with self._noting(beside.recalled, RunId(stored.run_id)):
-                context = await self._context(turn, trigger)
-                outcome = await self._run(turn, context, stored, model, looked.pictures, progress)
-        crash_point("after_reply")
-        log.info(
-            "run.ended",
-            run_id=stored.run_id,
-            reason=outcome.reason,
-            steps=outcome.step + 1,
-            calls=outcome.calls,
-            prompt_tokens=outcome.usage.prompt_tokens,
-            completion_tokens=outcome.usage.completion_tokens,
-        )
-        return outcome, stored.run_id
-
-    @contextlib.asynccontextmanager
-    async def _noting(self, recalled: Recalled | None, run_id: RunId) -> AsyncGenerator[None]:
-        """The recall of a run is written down while the model thinks, and stands before an answer is composed."""
-        if recalled is None:
-            yield
-            return
-        task = asyncio.create_task(self._recall.note(recalled, run_id))
-        try:
-            yield
-            await task
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
-
-    async def _context(self, turn: Turn, trigger: Line) -> TurnContext:
-        """The trusted facts of the turn, and what its tools may use."""
-        return TurnContext(
-            scope=turn.scope,
-            trigger_id=turn.trigger_id,
-            author_id=turn.author_id,
-            author_name=trigger.author_name,
-            db=self._pool,
-            actions=self._outlook.actions(turn, trigger.author_name),
-            is_direct=await is_direct(self._pool, turn.scope),
-            discord=self._outlook.discord(turn),
-            web=self._outlook.web(turn),
-            activity=self._outlook.activity(turn),
-            recall=self._recall,
-        )
-
-    async def _run(
-        self,
-        turn: Turn,
-        context: TurnContext,
-        stored: StoredRun,
-        model: Model,
-        pictures: Sequence[Picture],
-        progress: Progress,
-    ) -> RunOutcome:
-        """Pictures, and what nobody asked for, are for one reply without tools."""
-        single = turn.reason == "ambient" or bool(pictures)
-        toolbox = MeteredToolbox(self._registry.for_turn(context), progress)
-        worded = [spec.name for spec in toolbox.specs() if spec.audit == "words"]
-        fence = Fence(turn.turn_id, turn.lease_no)
-        return await run(
-            stored.prompt,
-            model=Sighted(model, pictures) if pictures else model,
-            toolbox=toolbox,
-            store=MarkedStore(PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded)),
-            limits=replace(self._budgets.limits, max_steps=1) if single else self._budgets.limits,
-            gauge=self._gauge,
-        )
-
-    def _metered(self, turn: Turn, run_id: RunId, model_name: str, progress: Progress) -> MeteredModel:
-        blank = AiEvent(
-            turn.space_id,
-            "ambient" if turn.reason == "ambient" else "answer",
-            model_name,
-            "ok",
-            0.0,
-            place_id=turn.place_id,
-            member_id=turn.author_id,
-            run_id=run_id,
-        )
-        listener = progress if progress.streams else None
-        return MeteredModel(self._models[model_name], self._ai_events.note, blank, self._budgets.prices, listener)
 
     async def _compose(
         self, turn: Turn, outcome: RunOutcome, run_id: int, names: Mapping[int, str]
@@ -458,9 +277,3 @@ def _cited(outcome: RunOutcome, what: Literal["memory", "episode"]) -> list[int]
     """The memories, or episodes, that an answer names by their numbers."""
     found = _CITED.findall(outcome.text or "")
     return sorted({int(number) for word, number in found if word.lower() == what})
-
-
-def _pointed_at(trigger: Line, recent: WorkingSet, answered: Line | None) -> list[Line]:
-    """The message, and what it replies to, wherever that is known from."""
-    replied = answered or next((e for e in recent.lines if e.message_id == trigger.reply_to_id), None)
-    return [trigger, *([replied] if replied is not None else [])]

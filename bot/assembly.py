@@ -12,7 +12,7 @@ from bot.ageing import Ageing
 from bot.agency import Agency
 from bot.agency import assemble as assemble_agency
 from bot.ai_events import AiEvents
-from bot.answer import Answerer, Budgets
+from bot.answer import Answerer
 from bot.arrivals.ambience import Ambience, Reserve
 from bot.arrivals.rules import Company, Rules
 from bot.audiences import Audiences
@@ -40,6 +40,7 @@ from bot.seeing.eyes import Eyes
 from bot.seeing.files import Files
 from bot.settings import Settings, model_window
 from bot.standing import Standing
+from bot.thinking import Budgets, Thinker
 from bot.wakeups import Wakeups
 from bot.worker import Worker
 from bot.writes import Writes
@@ -99,17 +100,25 @@ def assemble(
     drafts = Drafts(pool, writes, every_s=settings.poll_s)
     outlook = Outlook(pool, Reads(rest), me, agency, open_research(settings, pool))
     routes = Routes((ConfirmationRoute(pool), agency.moderation.route))
-    answerer = Answerer(
+    budgets = _budgets(settings)
+    thinker = Thinker(
         pool,
         resources.models,
         guild_settings,
-        writes,
         me,
-        _budgets(settings),
+        budgets,
         outlook,
         ai_events,
         remembering.recall,
         Eyes(Files(settings.discord_cdn_urls.split(","), writes.renewed), sees=bool(settings.vision_model)),
+    )
+    answerer = Answerer(
+        pool,
+        thinker,
+        guild_settings,
+        writes,
+        me,
+        budgets,
         drafts,
         routes,
         None if role == "worker" else lambda dispatch: ingress.accept(dispatch),

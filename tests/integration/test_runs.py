@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from agent.contracts import Usage
 from agent.store import LOAD_STEPS_SQL
 from bot.ai_events import AiEvent, AiEvents
-from bot.answer import FAILURES
+from bot.composing import FAILURES
 from bot.stops import switch_stop
 from memory.ids import SpaceId
 from sandbox.discord import Message
