@@ -43,7 +43,7 @@ class Identity:
 
 def addressed(data: Mapping[str, Any], me: Identity) -> Reason | None:
     """How the message concerns the bot, or None. `data` is a MESSAGE_CREATE payload."""
-    author = cast("Mapping[str, Any]", data["author"])
+    author: Mapping[str, Any] = data["author"]
     kind, in_guild = int(data.get("type") or 0), data.get("guild_id") is not None
     if int(author["id"]) == me.user_id:
         return None
@@ -72,7 +72,8 @@ def addressed(data: Mapping[str, Any], me: Identity) -> Reason | None:
 
 
 def _names(data: Mapping[str, Any], user_id: int) -> bool:
-    return any(int(user["id"]) == user_id for user in cast("Sequence[Mapping[str, Any]]", data.get("mentions") or ()))
+    mentions: Sequence[Mapping[str, Any]] | None = data.get("mentions")
+    return bool(mentions) and any(int(user["id"]) == user_id for user in mentions)
 
 
 def _is_written(data: Mapping[str, Any], me: Identity) -> bool:
@@ -99,7 +100,7 @@ def _is_for_others(data: Mapping[str, Any]) -> bool:
         return True
     if _FOR_ALL.search(str(data.get("content") or "")):  # also where its author may not ping them
         return True
-    return _answered_author(data) not in (None, int(cast("Mapping[str, Any]", data["author"])["id"]))
+    return _answered_author(data) not in (None, int(data["author"]["id"]))
 
 
 def own_role(guild: Mapping[str, Any], user_id: int) -> int | None:

@@ -306,7 +306,7 @@ def _sequence_key(dispatch: Dispatch) -> str:
 
 def message_seen(data: Payload, me: Identity) -> MessageSeen:
     """A whole message object, as the journal keeps it. Raises as `read` says of what it finds malformed."""
-    author = cast("Payload", data["author"])
+    author: Payload = data["author"]
     kind = author_kind(data, me)
     if kind == "self":
         data = undressed(data)
@@ -314,9 +314,9 @@ def message_seen(data: Payload, me: Identity) -> MessageSeen:
     created_at = snowflake_time(message_id)
     edited = data.get("edited_timestamp")
     edited_at = moment(edited) if edited is not None else None
-    reference = cast("Payload", data.get("message_reference") or {})
+    reference: Payload | None = data.get("message_reference")
     # A forward is a reference too (type 1), but answers nothing.
-    reply_to = reference.get("message_id") if int(reference.get("type") or 0) == 0 else None
+    reply_to = reference.get("message_id") if reference and int(reference.get("type") or 0) == 0 else None
     member = data.get("member")
     nick = cast("Payload", member).get("nick") if isinstance(member, dict) else None
     return MessageSeen(
@@ -337,7 +337,7 @@ def message_seen(data: Payload, me: Identity) -> MessageSeen:
 
 def author_kind(data: Payload, me: Identity) -> AuthorKind:
     """Whose words these are. Only a member's are a person's."""
-    author = cast("Payload", data["author"])
+    author: Payload = data["author"]
     if snowflake(author["id"]) == me.user_id:
         return "self"
     if data.get("webhook_id") is not None:
@@ -348,9 +348,11 @@ def author_kind(data: Payload, me: Identity) -> AuthorKind:
 
 
 def _message_subjects(data: Payload) -> tuple[int, ...]:
-    author = cast("Payload | None", data.get("author"))
-    mentioned = [snowflake(user["id"]) for user in listed(data.get("mentions"))]
-    return tuple(dict.fromkeys(([snowflake(author["id"])] if author is not None else []) + mentioned))
+    author: Payload | None = data.get("author")
+    said_by = (snowflake(author["id"]),) if author is not None else ()
+    if not data.get("mentions"):  # nearly all of them
+        return said_by
+    return tuple(dict.fromkeys([*said_by, *(snowflake(user["id"]) for user in listed(data["mentions"]))]))
 
 
 def _without_others(data: Payload) -> dict[str, object]:

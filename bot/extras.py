@@ -31,12 +31,19 @@ TEXT_DISPLAY: Final = 10
 PICTURES: Final = frozenset({"image", "gifv"})
 """Discord's types of embeds that are what a link to a picture, or to a short moving one, becomes."""
 
+# Where there is nothing of these, there is nothing beside the words.
+_BESIDE: Final = (
+    "flags", "mentions", "attachments", "embeds", "sticker_items", "components", "message_snapshots", "poll",
+)  # fmt: skip
+
 _NESTED: Final = ("components", "accessory", "component")
 _DEPTH: Final = 5
 
 
 def extras(data: Payload) -> dict[str, object]:
     """What a reader needs beside the words of a message object; empty for most."""
+    if not any(map(data.get, _BESIDE)):
+        return {}
     found = _shown(data)
     names = {str(user["id"]): user.get("global_name") or user.get("username") for user in listed(data.get("mentions"))}
     if names:

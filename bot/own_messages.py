@@ -1,7 +1,6 @@
 """Our own messages: how what Discord answered to a POST becomes an event of the journal like any other."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from bot.addressing import Identity
@@ -23,4 +22,4 @@ def own_dispatch(message: Mapping[str, Any], guild_id: SpaceId | None, kind: str
 async def journal_own(conn: Db, message: Mapping[str, Any], guild_id: SpaceId | None, me: Identity) -> None:
     """Journal a message of ours in the caller's transaction, which settles its receipt: it needs no nonce for that."""
     events = read(own_dispatch(message, guild_id), me)
-    await write_group(conn, [replace(event, nonce=None) for event in events])
+    await write_group(conn, [event._replace(nonce=None) for event in events])

@@ -7,7 +7,7 @@ before its create, and the newest edit wins.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from asyncpg import DivisionByZeroError, UniqueViolationError
 
@@ -226,40 +226,50 @@ class _Rows:
     arguments: tuple[object, ...]
 
 
+# What stands where an event brings no message.
+_NO_MESSAGE: Final = dict.fromkeys(MessageSeen._fields) | {"author_name": "", "content": "", "extras": "{}"}
+
+
 def _rows(events: Sequence[Incoming]) -> _Rows:
     seen = tuple(event.change if isinstance(event.change, MessageSeen) else None for event in events)
     firsts = _first_versions(seen)
+    event = _columns(Incoming._fields, events)
+    message = _columns(MessageSeen._fields, [m or tuple(_NO_MESSAGE.values()) for m in seen])
     separator, (kinds, keys, subjects, payloads, names, contents, extras) = _joined(
-        [event.kind for event in events],
-        [event.key for event in events],
-        [_literal(event.subject_ids) for event in events],
-        [event.payload for event in events],
-        [m.author_name if m else "" for m in seen],
-        [m.content if m else "" for m in seen],
-        [m.extras if m else "{}" for m in seen],
+        event["kind"],
+        event["key"],
+        [_literal(subject_ids) for subject_ids in event["subject_ids"]],
+        event["payload"],
+        message["author_name"],
+        message["content"],
+        message["extras"],
     )
     arguments = (
-        _literal([event.space_id for event in events]),
-        _literal([event.place_id for event in events]),
+        _literal(event["space_id"]),
+        _literal(event["place_id"]),
         kinds,
         keys,
-        _literal([event.message_id for event in events]),
+        _literal(event["message_id"]),
         subjects,
-        _literal([event.source for event in events]),
+        _literal(event["source"]),
         payloads,
-        _literal([event.addressed for event in events]),
+        _literal(event["addressed"]),
         _literal([m is not None and id(m) in firsts for m in seen]),
-        _literal([m and m.author_id for m in seen]),
-        _literal([m and m.author_kind for m in seen]),
+        _literal(message["author_id"]),
+        _literal(message["author_kind"]),
         names,
         contents,
-        _literal([m and m.reply_to_id for m in seen]),
+        _literal(message["reply_to_id"]),
         extras,
-        _literal([m and m.created_at.isoformat() for m in seen]),
-        _literal([m and m.edited_at and m.edited_at.isoformat() for m in seen]),
+        _literal([at and at.isoformat() for at in message["created_at"]]),
+        _literal([at and at.isoformat() for at in message["edited_at"]]),
         separator,
     )
     return _Rows(seen, arguments)
+
+
+def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    return dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
 
 
 async def _insert_events(

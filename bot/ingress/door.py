@@ -1,6 +1,6 @@
 """Ingress: every dispatch is put here in frame order, and is acknowledged when it is committed (I1).
 
-bot.ingress.queue holds what waits, bot.ingress.writer journals it.
+bot.ingress.queue holds what waits, the writers of bot.ingress.writer journal it side by side.
 """
 
 import asyncio
@@ -52,16 +52,19 @@ class Ingress:
     ) -> None:
         self._me = me
         self._queue = Queue(most_queued)
-        self._writer = Writer(
-            pool,
-            seen,
-            self._queue,
-            shard=shard,
-            most_grouped=most_grouped,
-            on_inbox=on_inbox,
-            on_gap=on_gap,
-            on_cancel=on_cancel,
-        )
+        self._writers = [
+            Writer(
+                pool,
+                seen,
+                lane,
+                shard=shard,
+                most_grouped=most_grouped,
+                on_inbox=on_inbox,
+                on_gap=on_gap,
+                on_cancel=on_cancel,
+            )
+            for lane in self._queue.lanes
+        ]
         self._sessions = 0
         self._outages = Outages()
         self._echoes = Echoes()
@@ -74,15 +77,20 @@ class Ingress:
         Gives a future that resolves after the COMMIT; nothing else is an acknowledgement. It fails with EventDropped
         when the queue is full. None: a kind that is not journalled. A bulk delete gives the future of its last row.
         """
-        if dispatch.kind == "READY":
-            self._sessions += 1
-            self._queue.put(Gap("start" if self._sessions == 1 else "identify", None))
-        elif dispatch.kind == "GUILD_CREATE":
+        if dispatch.kind == "GUILD_CREATE":
             self._note_own_role(dispatch.data)
         since = self._outages.note(dispatch.kind, dispatch.data)
         if since is not None:
             # As after a new session: what the guild's members did meanwhile was sent to nobody.
-            self._queue.put(Gap("identify", since))
+            self._queue.put_gap(Gap("identify", since))
+        future = self._take(dispatch)
+        if dispatch.kind == "READY":
+            # After it, so that what it says of the guilds is written before what they say themselves.
+            self._sessions += 1
+            self._queue.put_gap(Gap("start" if self._sessions == 1 else "identify", None))
+        return future
+
+    def _take(self, dispatch: Dispatch) -> asyncio.Future[Ack] | None:
         try:
             events = read(dispatch, self._me)
         except MalformedDispatch as error:
@@ -154,5 +162,13 @@ class Ingress:
         return self._queue.idle.is_set()
 
     async def run(self) -> None:
-        """Journal what arrives, for ever. Cancel it to stop; what is then still queued was never acknowledged."""
-        await self._writer.run()
+        """Journal what arrives, for ever. Cancel it to stop; what is then still queued was never acknowledged.
+
+        A fault of one writer stops all; it is raised as it is.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                for writer in self._writers:
+                    group.create_task(writer.run(), name="writer")
+        except ExceptionGroup as faults:
+            raise faults.exceptions[0] from faults

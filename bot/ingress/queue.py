@@ -1,4 +1,4 @@
-"""What waits to be journalled, in frame order (I1), and bounded.
+"""What waits to be journalled, what happens in one space in frame order (I1), and bounded.
 
 What no longer fits is counted, and a gap marker takes its place, so that the span is fetched again once the journal can
 take it.
@@ -6,7 +6,7 @@ take it.
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -20,6 +20,9 @@ from memory.ids import MessageId, PlaceId, SpaceId
 from memory.incoming import Ack, Incoming
 
 log = structlog.get_logger(__name__)
+
+LANES: Final = 2
+"""Writers side by side: PostgreSQL takes as long for an event as three of this process do."""
 
 MOST_PLACES: Final = 10_000
 """Places of which a gap remembers what was dropped."""
@@ -39,13 +42,21 @@ class Queued:
 
 @dataclass(slots=True, eq=False)
 class Gap:
-    """Stands in the queue where events were lost, or where a session began that may have missed some."""
+    """Stands in the queue where events were lost, or where a session began that may have missed some.
+
+    The writers meet at it: what came before is committed, in all lanes, and what comes after waits until it is on
+    record.
+    """
 
     reason: GapReason
     since: datetime | None
     dropped: int = 0
     # The first message that was dropped in each place: one that was silent so far has no cursor to be fetched from.
     firsts: dict[tuple[SpaceId, PlaceId], MessageId] = field(default_factory=dict[Any, Any])
+    # What is dropped from now on needs a marker of its own: this one is being written down.
+    is_written: bool = False
+    meeting: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(LANES))
+    on_record: asyncio.Event = field(default_factory=asyncio.Event)
 
     def drop(self, event: Incoming) -> None:
         """Count an event that is lost for now."""
@@ -57,21 +68,15 @@ class Gap:
             self.firsts[where] = min(event.message_id, self.firsts.get(where, event.message_id))
 
 
-class Queue:
-    """Events and gap markers in their order, at most `most` of them.
+class Lane:
+    """What waits for one of the writers. `arrived` is set when something came; `is_idle`: nothing waits here or is
+    being written. `on_change` is told how many events came (or, below zero, went)."""
 
-    `arrived` is set when something came, `idle` while nothing waits or is being written, `has_room` while it is at most
-    half full.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, on_change: Callable[[int], None]) -> None:
+        self._on_change = on_change
         self._items: deque[Queued | Gap] = deque()
+        self.is_idle = True
         self.arrived = asyncio.Event()
-        self.idle = asyncio.Event()
-        self.idle.set()
-        self.has_room = asyncio.Event()
-        self.has_room.set()
 
     def __len__(self) -> int:
         return len(self._items)
@@ -82,36 +87,25 @@ class Queue:
         head = self._items[0] if self._items else None
         return head if isinstance(head, Gap) else None
 
+    @property
+    def last(self) -> Queued | Gap | None:
+        """What came last and still waits."""
+        return self._items[-1] if self._items else None
+
+    def put(self, item: Queued | Gap) -> None:
+        """Put something last."""
+        self._items.append(item)
+        self.is_idle = False
+        self.arrived.set()
+
     def close_gap(self) -> None:
         """The marker at the head is on record."""
         self._items.popleft()
 
-    def add(self, event: Incoming, *, malformed: str | None = None, doubtful: bool = True) -> asyncio.Future[Ack]:
-        """Put an event last. Its future fails with EventDropped where there is no room."""
-        future: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
-        last = self._items[-1] if self._items else None
-        if len(self._items) >= self._most:
-            if not (isinstance(last, Gap) and last.reason == "overflow"):
-                log.error("ingress.overflow", queued=len(self._items))
-                last = Gap("overflow", datetime.now(UTC))
-                self.put(last)
-            last.drop(event)
-            fail(future)
-            return future
-        self.put(Queued(event, future, malformed, doubtful))
-        return future
-
-    def put(self, item: Queued | Gap) -> None:
-        """Put something last, whether there is room or not."""
-        self._items.append(item)
-        if len(self._items) > self._most // 2:
-            self.has_room.clear()
-        self.idle.clear()
-        self.arrived.set()
-
     def put_back(self, items: Sequence[Queued]) -> None:
         """What was taken and not acknowledged goes first again."""
         self._items.extendleft(reversed(items))
+        self._on_change(len(items))
 
     def take(self, most: int) -> list[Queued]:
         """What goes into the next transaction: at most so many, up to the next gap marker."""
@@ -122,13 +116,72 @@ class Queue:
                 break
             group.append(item)
             self._items.popleft()
+        self._on_change(-len(group))
         return group
 
-    def report_depth(self) -> None:
-        """Tell the metrics how much waits, and those who wait for room."""
-        QUEUE_DEPTH.set(len(self._items))
-        if len(self._items) <= self._most // 2:
+    def rest(self) -> None:
+        """Nothing waits, and all that was taken is acknowledged."""
+        self.is_idle = True
+        self._on_change(0)
+
+
+class Queue:
+    """At most `most` events, and gap markers, in lanes.
+
+    What happens in one space keeps its order, in one lane; a gap marker stands in all of them. `idle` is set while
+    nothing waits or is being written, `has_room` while it is at most half full.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._waiting = 0
+        self.lanes: Final = tuple(Lane(self._changed) for _ in range(LANES))
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self.has_room = asyncio.Event()
+        self.has_room.set()
+
+    def add(self, event: Incoming, *, malformed: str | None = None, doubtful: bool = True) -> asyncio.Future[Ack]:
+        """Put an event last. Its future fails with EventDropped where there is no room."""
+        future: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
+        if self._waiting >= self._most:
+            last = self._lane_of(event.space_id).last
+            if not (isinstance(last, Gap) and last.reason == "overflow" and not last.is_written):
+                log.error("ingress.overflow", queued=self._waiting)
+                last = Gap("overflow", datetime.now(UTC))
+                self.put_gap(last)
+            last.drop(event)
+            fail(future)
+            return future
+        self.put(Queued(event, future, malformed, doubtful))
+        return future
+
+    def put(self, item: Queued) -> None:
+        """Put an event last, whether there is room or not."""
+        self._lane_of(item.event.space_id).put(item)
+        self.idle.clear()
+        self._waiting += 1
+        if self._waiting > self._most // 2:
+            self.has_room.clear()
+
+    def put_gap(self, gap: Gap) -> None:
+        """Put a marker after all that came so far, and before all that comes."""
+        for lane in self.lanes:
+            lane.put(gap)
+        self.idle.clear()
+
+    def _changed(self, by: int) -> None:
+        """Tell the metrics how much waits, and those who wait for room, or for the end."""
+        self._waiting += by
+        QUEUE_DEPTH.set(self._waiting)
+        if self._waiting <= self._most // 2:
             self.has_room.set()
+        if all(lane.is_idle for lane in self.lanes):
+            self.idle.set()
+
+    def _lane_of(self, space_id: SpaceId) -> Lane:
+        # A snowflake's lowest bits seldom differ, and its time, in milliseconds, does.
+        return self.lanes[(space_id ^ space_id >> 22) % LANES]
 
 
 def resolve(items: Sequence[Queued], ack: Ack) -> None:

@@ -64,24 +64,25 @@ class Seen:
         self._redis = redis
         self._before = prefix
         self._ledger = ledger or Ledger()
-        self._doubted = False
+        self._doubters: set[object] = set()
         self._paused_until = 0.0
 
     @property
     def _prefix(self) -> str:
         return f"{self._before}{self._ledger.name}:"
 
-    def doubt(self) -> None:
-        """PostgreSQL is away: what was committed may be gone when it comes back, so nothing is vouched for."""
-        self._doubted = True
+    def doubt(self, who: object) -> None:
+        """PostgreSQL is away from `who`: what was committed may be gone when it comes back, so nothing is vouched
+        for."""
+        self._doubters.add(who)
 
-    def trust(self) -> None:
-        """PostgreSQL takes commits, by a connection that has told which ledger it writes into."""
-        self._doubted = False
+    def trust(self, who: object) -> None:
+        """PostgreSQL takes commits of `who`, by a connection that has told which ledger it writes into."""
+        self._doubters.discard(who)
 
     async def known(self, keys: Sequence[str]) -> frozenset[str]:
         """Which of `keys` are known to be committed."""
-        if self._redis is None or self._doubted or time.monotonic() < self._paused_until:
+        if self._redis is None or self._doubters or time.monotonic() < self._paused_until:
             return frozenset()
         try:
             async with asyncio.timeout(DEADLINE_S):

@@ -1,4 +1,5 @@
-"""The writer: journals what waits in groups, one transaction a group, and acknowledges it after the commit (I1).
+"""A writer: journals what waits in its lane in groups, one transaction a group, and acknowledges it after the commit
+(I1).
 
 It takes what is waiting, at most a group at a time; what arrives meanwhile goes next, without a timer. A group that
 PostgreSQL refuses for what is in it is halved until the culprit stands alone, which is parked.
@@ -14,7 +15,7 @@ import structlog
 
 from bot.crash import crash_point
 from bot.ingress.parking import parked_key
-from bot.ingress.queue import Gap, Queue, Queued, fail, resolve
+from bot.ingress.queue import Gap, Lane, Queued, fail, resolve
 from bot.ingress.seen import Seen
 from bot.metrics import COMMIT_SECONDS, DATABASE_UP, GROUP_SIZE
 from bot.payloads import clean
@@ -42,13 +43,13 @@ class _Batch:
 
 
 class Writer:
-    """Journals what stands in `queue`; `run` is for ever. The callbacks are those of Ingress."""
+    """Journals what stands in `lane`; `run` is for ever. The callbacks are those of Ingress."""
 
     def __init__(
         self,
         pool: Pool,
         seen: Seen,
-        queue: Queue,
+        lane: Lane,
         *,
         shard: tuple[int, int],
         most_grouped: int,
@@ -58,7 +59,7 @@ class Writer:
     ) -> None:
         self._pool = pool
         self._seen = seen
-        self._queue = queue
+        self._lane = lane
         self._shard = shard
         self._most_grouped = most_grouped
         self._on_inbox = on_inbox
@@ -74,10 +75,10 @@ class Writer:
         try:
             while True:
                 # A fault may have ended an earlier run with events still queued.
-                if not self._queue:
-                    self._queue.idle.set()
-                    await self._queue.arrived.wait()
-                self._queue.arrived.clear()
+                if not self._lane:
+                    self._lane.rest()
+                    await self._lane.arrived.wait()
+                self._lane.arrived.clear()
                 await self._empty_queue()
         finally:
             if self._noting is not None:
@@ -93,18 +94,17 @@ class Writer:
         ahead: asyncio.Task[_Batch | None] | None = None
         in_hand: list[Queued] = []
         try:
-            while self._queue or ahead is not None:
+            while self._lane or ahead is not None:
                 batch = None if ahead is None else await ahead
                 ahead = None
                 if batch is None:
                     self._settle_committed()
-                    if not self._queue:
+                    if not self._lane:
                         continue
-                    if (gap := self._queue.gap) is not None:
+                    if (gap := self._lane.gap) is not None:
                         await self._open_gap(gap)
                         continue
                     batch = await self._next_batch(in_hand)
-                self._queue.report_depth()
                 asyncio.get_running_loop().call_soon(self._settle_committed)
                 ahead = asyncio.create_task(self._batch_ahead(in_hand), name="lay-out")
                 await self._write(batch)
@@ -115,36 +115,44 @@ class Writer:
                 await asyncio.wait([ahead])
             self._settle_committed()
             # Where a fault ended this, what was taken and not acknowledged goes first when it is started again.
-            self._queue.put_back([item for item in in_hand if not item.future.done()])
+            self._lane.put_back([item for item in in_hand if not item.future.done()])
             await self._give_back()
 
     async def _batch_ahead(self, in_hand: list[Queued]) -> "_Batch | None":
         """The batch after the one that is being written, if there is a whole group for it by now."""
-        if len(self._queue) < self._most_grouped or self._queue.gap is not None:
+        if len(self._lane) < self._most_grouped or self._lane.gap is not None:
             return None
         return await self._next_batch(in_hand)
 
     async def _next_batch(self, in_hand: list[Queued]) -> "_Batch":
         """Take what goes into the next transaction, and make it ready. What is taken is noted in `in_hand`."""
-        taken = self._queue.take(self._most_grouped)
+        taken = self._lane.take(self._most_grouped)
         in_hand += taken
         return await self._unknown(taken)
 
     async def _open_gap(self, gap: Gap) -> None:
+        """Meet the other writers at a gap, of whom one records it. Where a fault ended an earlier meeting, those who
+        have not left it meet again."""
+        if not gap.on_record.is_set() and await gap.meeting.wait() == 0:
+            await self._record_gap(gap)
+            gap.on_record.set()
+            self._on_gap()
+        await gap.on_record.wait()
+        self._lane.close_gap()
+
+    async def _record_gap(self, gap: Gap) -> None:
         """Record the gap and freeze the cursors, before anything that came after it is committed."""
 
         async def write(conn: Borrowed) -> None:
+            gap.is_written = True
             async with conn.transaction():
                 await open_gap(conn, shard=self._shard, reason=gap.reason, since=gap.since, dropped=gap.dropped)
                 if gap.firsts:
                     await add_cursors(conn, [Behind(*where, MessageId(m - 1)) for where, m in gap.firsts.items()])
 
-        # It stays at the head meanwhile, so that events that do not fit are counted in it.
         await self._until_done(write)
         crash_point("after_gap")
-        self._queue.close_gap()
         log.info("gateway.gap", reason=gap.reason, dropped=gap.dropped)
-        self._on_gap()
 
     async def _unknown(self, taken: list[Queued]) -> "_Batch":
         """What of these Redis does not know as committed, laid out for its transaction."""
@@ -258,18 +266,18 @@ class Writer:
                 if not is_passing(error):
                     raise
                 await self._give_back()
-                self._seen.doubt()
+                self._seen.doubt(self)
                 DATABASE_UP.set(0)
                 log.error(
                     "database.away",
                     error=f"{type(error).__name__}: {error}",
-                    queued=len(self._queue),
+                    queued=len(self._lane),
                     retry_in_s=wait_s,
                 )
                 await asyncio.sleep(wait_s)
                 wait_s = min(wait_s * 2, RETRY_MOST_S)
             else:
-                self._seen.trust()
+                self._seen.trust(self)
                 DATABASE_UP.set(1)
                 return
 

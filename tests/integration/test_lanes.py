@@ -1,0 +1,144 @@
+"""Several writers journal side by side: what that must not change (I1)."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bot.errors import EventDropped
+from bot.events import Dispatch
+from bot.ingress import writer as writer_module
+from memory.database import Pool
+from memory.gaps import open_gap
+from tests.harness.locks import until_blocked
+from tests.integration.test_journal import GUILD, create, ingress, snowflake
+
+# Guilds whose events go different ways.
+HERE, THERE = GUILD, GUILD + 1
+
+
+def elsewhere(n: int) -> Dispatch:
+    """A message in the guild whose events go the other way."""
+    return create(n, guild_id=str(THERE), channel_id=str(THERE))
+
+
+def third(n: int) -> Dispatch:
+    """A message in a guild where nobody spoke so far."""
+    return create(n, guild_id=str(GUILD + 3), channel_id=str(GUILD + 3))
+
+
+def ready(*guilds: int) -> Dispatch:
+    """The beginning of a session that knows these guilds."""
+    listed = [{"id": str(each), "unavailable": True} for each in guilds]
+    return Dispatch(
+        "READY", {"v": 10, "session_id": "secret", "resume_gateway_url": "wss://x", "guilds": listed}, "t", 1
+    )
+
+
+def guild_create(guild_id: int) -> Dispatch:
+    """A guild that tells of itself."""
+    data: dict[str, Any] = {"id": str(guild_id), "name": "there", "owner_id": "1", "roles": [], "channels": []}
+    return Dispatch("GUILD_CREATE", data, "t", 2)
+
+
+async def _both(*waited: asyncio.Future[Any]) -> None:
+    await asyncio.wait(waited)
+
+
+@pytest.mark.parametrize("before", [create(2), ready(THERE)], ids=["a message", "the session's own beginning"])
+async def test_what_comes_after_a_gap_waits_for_all_that_came_before_it(pool: Pool, before: Dispatch) -> None:
+    """I1: cursors are frozen between the two, in whatever lanes they stand."""
+    order: list[str] = []
+
+    def noted(what: str) -> Callable[[object], None]:
+        return lambda _: order.append(what)
+
+    async with pool.acquire() as other, ingress(pool) as (one, told):
+        async with other.transaction():
+            await other.execute("LOCK TABLE discord_events IN SHARE MODE")
+            first = one.accept(before)
+            if before.kind != "READY":
+                one.accept(ready())
+            after = one.accept(elsewhere(3) if before.kind != "READY" else guild_create(THERE))
+            assert first is not None
+            assert after is not None
+            first.add_done_callback(noted("before"))
+            after.add_done_callback(noted("after"))
+            waiting = asyncio.create_task(_both(first, after))
+            await until_blocked(pool, waiting)
+            assert await pool.fetchval("SELECT count(*) FROM gateway_gaps") == 0
+        async with asyncio.timeout(20):
+            await waiting
+    assert order == ["before", "after"]
+    assert told.gaps == 1
+    frozen = await pool.fetchval("SELECT backfill_after FROM place_cursors WHERE newest_id = $1", snowflake(3))
+    assert frozen is None, "what came after the gap is no part of it"
+
+
+async def test_a_guild_that_told_of_itself_is_known_whatever_the_session_said_of_it(pool: Pool) -> None:
+    """I7: a session's beginning says that nobody knows its guilds, and each guild then says otherwise."""
+    async with ingress(pool) as (one, _):
+        futures = [one.accept(each) for each in (ready(HERE, THERE), guild_create(HERE), guild_create(THERE))]
+        async with asyncio.timeout(20):
+            await asyncio.gather(*[each for each in futures if each is not None])
+    rows = await pool.fetch("SELECT space_id FROM audience_guilds WHERE confirmed ORDER BY space_id")
+    assert [row["space_id"] for row in rows] == [HERE, THERE]
+
+
+async def test_writers_that_fell_over_at_a_gap_meet_there_again(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """I1: the gap is recorded once, and what came after it follows."""
+    calls = 0
+
+    async def faulty(*arguments: Any, **named: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            raise RuntimeError("a bug")
+        await open_gap(*arguments, **named)
+
+    monkeypatch.setattr(writer_module, "open_gap", faulty)
+    async with ingress(pool, writing=False) as (one, told):
+        futures = [one.accept(each) for each in (create(1), elsewhere(2), ready(), create(3), elsewhere(4))]
+        with pytest.raises(RuntimeError):
+            await one.run()
+        task = asyncio.create_task(one.run())
+        async with asyncio.timeout(20):
+            acks = await asyncio.gather(*[each for each in futures if each is not None])
+        task.cancel()
+    assert set(acks) == {"committed"}
+    assert told.gaps == 1
+    assert await pool.fetchval("SELECT count(*) FROM gateway_gaps") == 1
+    cursors = await pool.fetch("SELECT backfill_after FROM place_cursors ORDER BY newest_id")
+    assert [row["backfill_after"] for row in cursors] == [snowflake(1), snowflake(2)]
+
+
+async def test_what_is_dropped_while_a_gap_is_recorded_is_in_the_next(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """I1: nothing is lost uncounted, and each place that was silent so far is fetched from."""
+    dropped: list[asyncio.Future[Any] | None] = []
+
+    async with ingress(pool, most_queued=2, writing=False) as (one, told):
+
+        async def slow(*arguments: Any, **named: Any) -> None:
+            await open_gap(*arguments, **named)
+            if len(dropped) == 1:
+                # One lane fills the queue, while in the other this gap stands last.
+                kept.extend(one.accept(elsewhere(n)) for n in (4, 5))
+                dropped.extend(one.accept(each) for each in (create(6), elsewhere(7), third(8)))
+
+        monkeypatch.setattr(writer_module, "open_gap", slow)
+        kept = [one.accept(create(1)), one.accept(create(2))]
+        dropped.append(one.accept(create(3)))
+        task = asyncio.create_task(one.run())
+        async with asyncio.timeout(20):
+            await asyncio.gather(*[each for each in kept if each is not None])
+            assert await one.drain(within_s=10)
+        task.cancel()
+    assert [isinstance(each and each.exception(), EventDropped) for each in dropped] == [True] * 4
+    assert {each.result() for each in kept if each is not None} == {"committed"}
+    assert [row["dropped"] for row in await pool.fetch("SELECT dropped FROM gateway_gaps ORDER BY gap_id")] == [1, 3]
+    assert told.gaps == 2
+    silent = await pool.fetchval("SELECT backfill_after FROM place_cursors WHERE space_id = $1", GUILD + 3)
+    assert silent == snowflake(8) - 1
