@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 import structlog
@@ -106,11 +107,16 @@ def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     return {name: _redacted(name, value) for name, value in event.items()}
 
 
+@lru_cache(maxsize=1024)
+def _names_a_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None and name not in _COUNTS
+
+
 def _redacted(name: str, value: Any) -> Any:
-    if _SECRET_NAME.search(name) and name not in _COUNTS and not isinstance(value, bool | int | float | None):
+    if _names_a_secret(name) and not isinstance(value, bool | int | float | None):
         return HIDDEN
     if isinstance(value, str):
-        return hide(value)
+        return hide(value) if len(value) >= _SHORTEST_SECRET else value
     if isinstance(value, dict):
         return {str(key): _redacted(str(key), inner) for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if isinstance(value, list | tuple | set | frozenset):

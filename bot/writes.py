@@ -38,6 +38,8 @@ INVALID_FORM_BODY: Final = 50035
 NOT_EMBEDDED: Final = frozenset({50006, 50013})
 """What Discord says where the bot may not embed: nothing is left of the message, or a permission is missing."""
 
+_NOT_EMBEDDED: Final = frozenset(f"discord_{code}" for code in NOT_EMBEDDED)
+
 THREAD_EXISTS: Final = 160004
 THREAD_LOCKED: Final = "thread_locked"
 """Discord sometimes says no more of a locked thread than 500, after half a minute and each time.
@@ -125,7 +127,13 @@ class Writes:
         outcome = await self._again(route, message_id, within_s, tells=True, **_carried(body, attached))
         if outcome.state == "unknown" and not outcome.certain and await self._is_locked(place_id):
             return await self._edited(place_id, message_id, content, outcome)
-        if form != "embed" or outcome.message is None or said_in(outcome.message):
+        if form != "embed":
+            return outcome
+        if outcome.failure in _NOT_EMBEDDED:
+            # As an embed it may stand there from before, beside which the words would be said twice.
+            plain: Body = {**edit_body(content, components, FILE_NAME if attached is not None else None), "embeds": ()}
+            return await self._again(route, message_id, within_s, tells=True, **_carried(plain, attached))
+        if outcome.message is None or said_in(outcome.message):
             return outcome
         return await self._said_plainly(place_id, message_id, content, within_s)
 

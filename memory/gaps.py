@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from memory.database import Db
@@ -40,8 +40,9 @@ WHERE gone_at IS NULL AND $1 = CASE
 """
 
 # Without a time of its own, a gap begins a minute before the newest message that came by the gateway and was committed,
-# for messages of different places need not come in the order of their ids; but not before the first event of all.
-# By Discord's own clock, since that is what it is compared with, and what waited in our queue at the end is older than
+# for messages of different places need not come in the order of their ids; but not before the first gap of all. That
+# begins with its session, when nobody listened before, and ten seconds earlier, since what was said when Discord began
+# the session may have been lost, and its clock is not ours. By Discord's own clock, since that is what it is compared with, and what waited in our queue at the end is older than
 # the last commit. What we said ourselves tells nothing of what came: a turn may be taken up, and answered, before the
 # first dispatch of a new session.
 OPEN_GAP_SQL: Final = """
@@ -49,21 +50,28 @@ INSERT INTO gateway_gaps (shard_id, reason, since, dropped)
 SELECT $1, $2, coalesce($3, greatest(
     (SELECT to_timestamp(((message_id >> 22) + 1420070400000) / 1000.0) - interval '1 minute'
      FROM discord_events WHERE kind = 'MESSAGE_CREATE' AND source = 'gateway' ORDER BY event_id DESC LIMIT 1),
-    (SELECT received_at FROM discord_events ORDER BY event_id LIMIT 1)
-), now()), $4
+    (SELECT since FROM gateway_gaps ORDER BY gap_id LIMIT 1)
+), now() - $5::interval - interval '10 seconds'), $4
 """
 
 
 async def open_gap(
-    conn: Db, *, shard: tuple[int, int], reason: GapReason, since: datetime | None, dropped: int
+    conn: Db,
+    *,
+    shard: tuple[int, int],
+    reason: GapReason,
+    since: datetime | None,
+    dropped: int,
+    waited: timedelta = timedelta(0),
 ) -> None:
-    """Record a gap of `shard` (its number, and how many there are), inside the caller's transaction.
+    """Record a gap of `shard` (its number, and how many there are) that was noticed `waited` ago, inside the caller's
+    transaction.
 
     A guild's shard is its id's high bits modulo their number, and DMs are shard 0's (Discord's rule). What is no known
     guild is taken for a DM where space and place are one.
     """
     await conn.execute(FREEZE_CURSORS_SQL, *shard)
-    await conn.execute(OPEN_GAP_SQL, shard[0], reason, since, dropped)
+    await conn.execute(OPEN_GAP_SQL, shard[0], reason, since, dropped, waited)
 
 
 # The gaps that wait for a backfill, oldest first.

@@ -5,6 +5,7 @@ take it.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -53,6 +54,7 @@ class Gap:
     dropped: int = 0
     # The first message that was dropped in each place: one that was silent so far has no cursor to be fetched from.
     firsts: dict[tuple[SpaceId, PlaceId], MessageId] = field(default_factory=dict[Any, Any])
+    noticed_at: float = field(default_factory=time.monotonic)
     # What is dropped from now on needs a marker of its own: this one is being written down.
     is_written: bool = False
     meeting: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(LANES))

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -146,7 +147,14 @@ class Writer:
         async def write(conn: Borrowed) -> None:
             gap.is_written = True
             async with conn.transaction():
-                await open_gap(conn, shard=self._shard, reason=gap.reason, since=gap.since, dropped=gap.dropped)
+                await open_gap(
+                    conn,
+                    shard=self._shard,
+                    reason=gap.reason,
+                    since=gap.since,
+                    dropped=gap.dropped,
+                    waited=timedelta(seconds=time.monotonic() - gap.noticed_at),
+                )
                 if gap.firsts:
                     await add_cursors(conn, [Behind(*where, MessageId(m - 1)) for where, m in gap.firsts.items()])
 

@@ -187,6 +187,18 @@ async def test_fifty_reconnects_of_every_kind_lose_and_repeat_nothing(stage: Sta
     assert await stage.pool.fetchval("SELECT count(*) FROM chat_messages WHERE content LIKE 'talk %'") == 50
 
 
+async def test_nothing_older_than_muninn_is_fetched(database_url: str, redis_url: str, pool: Pool) -> None:
+    """A guild's past is not the bot's business: only what came after it was first started, give or take seconds."""
+    clock = Clock(lambda: time.time() - 60)
+    async with open_stage(database_url, redis_url, pool, clock=clock) as stage:
+        for n in range(3):
+            await stage.ada.says(stage.general, f"long ago {n}")
+        clock.advance(60)
+        async with stage.muninn():
+            await stage.until("SELECT 1 FROM gateway_gaps WHERE closed_at IS NOT NULL")
+    assert await pool.fetchval("SELECT count(*) FROM chat_messages") == 0
+
+
 @pytest.mark.parametrize(
     "window_s", [1_800, pytest.param(7_200, marks=pytest.mark.long)], ids=["half an hour", "two hours"]
 )
@@ -205,7 +217,7 @@ async def test_an_hour_offline_loses_nothing_and_answers_each_question_once(
             await stage.discord.wait_for_message(reply_to=known)
             await stage.settled(1)
             await stage.until("SELECT 1 FROM chat_messages WHERE message_id = $1", said[-1].id)
-        await pool.execute("UPDATE discord_events SET received_at = received_at - interval '1 hour'")
+        await pool.execute("UPDATE gateway_gaps SET since = since - interval '1 hour'")
         clock.advance(60)
         await stage.bob.edits(said[0], "after all")
         await stage.bob.deletes(said[1])

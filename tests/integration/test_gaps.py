@@ -40,15 +40,6 @@ async def test_what_was_said_while_muninn_was_down_is_journalled_and_answered(st
     assert await stage.pool.fetchval("SELECT count(*) FROM place_cursors WHERE backfill_after IS NOT NULL") == 0
 
 
-async def test_nothing_older_than_muninn_is_fetched(stage: Stage) -> None:
-    """A guild's past is not the bot's business: only what came after it was first started."""
-    for n in range(3):
-        await stage.ada.says(stage.general, f"long ago {n}")
-    async with stage.muninn():
-        await stage.until("SELECT 1 FROM gateway_gaps WHERE closed_at IS NOT NULL")
-    assert await _journalled(stage) == set()
-
-
 @pytest.mark.parametrize("resumable", [True, False], ids=["resume", "identify"])
 async def test_a_broken_connection_loses_nothing(stage: Stage, resumable: bool) -> None:
     """I1: by RESUME with its replay, or by a new session and a backfill."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -142,3 +143,20 @@ async def test_what_is_dropped_while_a_gap_is_recorded_is_in_the_next(
     assert told.gaps == 2
     silent = await pool.fetchval("SELECT backfill_after FROM place_cursors WHERE space_id = $1", GUILD + 3)
     assert silent == snowflake(8) - 1
+
+
+async def test_the_first_gap_of_all_begins_with_its_session(pool: Pool) -> None:
+    """I1: what is said while the session's beginning is still being written is fetched after a crash; nothing older."""
+    async with pool.acquire() as other, ingress(pool) as (one, _):
+        before = await pool.fetchval("SELECT clock_timestamp()")
+        async with other.transaction():
+            await other.execute("LOCK TABLE discord_events IN SHARE MODE")
+            begun = one.accept(ready())
+            assert begun is not None
+            await until_blocked(pool, asyncio.create_task(_both(begun)))
+            meanwhile = await pool.fetchval("SELECT clock_timestamp()")
+        assert await one.drain(within_s=20)
+        one.accept(ready())
+        assert await one.drain(within_s=20)
+    first, second = [row["since"] for row in await pool.fetch("SELECT since FROM gateway_gaps ORDER BY gap_id")]
+    assert before - timedelta(seconds=10) <= first == second < meanwhile - timedelta(seconds=10)

@@ -186,6 +186,47 @@ async def test_where_it_may_not_embed_its_words_are_plain(stage: Stage) -> None:
     assert [m.content for m in stage.discord.bot_messages()] == ["Plain, then."]
 
 
+REFUSALS = {
+    "nothing is left": (400, b'{"message": "Cannot send an empty message", "code": 50006}'),
+    "not permitted": (403, b'{"message": "Missing Permissions", "code": 50013}'),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_an_embed_that_is_refused_is_said_plainly(stage: Stage, refusal: str) -> None:
+    """I4: in both ways in which Discord refuses one, when it is sent and when it gets new words."""
+    await _set(stage, "answer_form", '"embed"')
+    status, body = REFUSALS[refusal]
+    stage.model.script(say("As an embed."), say("Plain, then."))
+    async with stage.muninn():
+        await _asked(stage)
+        assert await stage.settled(1) == ["answered"]
+        stage.discord.faults.rest(*POST).status(status, body, html=False)
+        await _asked(stage)
+        assert await stage.settled(2) == ["answered"] * 2
+        embed, plain = stage.discord.bot_messages()
+        assert (_worn(embed, "embed"), plain.content, plain.embeds) == ("As an embed.", "Plain, then.", [])
+        stage.discord.faults.rest("PATCH", "/channels/*/messages/*").status(status, body, html=False)
+        edit = call("discord_edit_own_message", content="Few words.", message=str(embed.id))
+        stage.model.script(edit, say("Done."))
+        await _asked(stage, f"edit your message {embed.id}")
+        assert await stage.settled(3) == ["answered"] * 3
+    assert (embed.content, embed.embeds) == ("Few words.", [])
+
+
+async def test_a_draft_that_may_become_no_embed_keeps_its_words(stage: Stage) -> None:
+    """Discord may take the last change and leave the embed out of it."""
+    await _set(stage, "answer_form", '"embed"')
+    await _set(stage, "streaming", "true")
+    stage.general.set_permissions(stage.guild.me, deny=Permission.EMBED_LINKS)
+    stage.model.script(slow("It grew. " * 40, between=0.06, piece=9))
+    async with stage.muninn():
+        await _asked(stage, "slowly")
+        assert await stage.settled(1, within=20) == ["answered"]
+    (message,) = stage.discord.bot_messages()
+    assert (message.content, message.embeds) == (("It grew. " * 40).strip(), [])
+
+
 async def test_a_reply_pings_who_asked_where_the_guild_wants_it_and_once(stage: Stage) -> None:
     """I11: the first part alone, nobody else, and no second time where what was shown did not last."""
     await _set(stage, "reply_ping", "true")

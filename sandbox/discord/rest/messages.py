@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from sandbox.discord import payloads
@@ -76,6 +77,8 @@ def edit(call: Call) -> Reply:
         raise Refusal(400, 50162, "Voice messages cannot be edited.")
     if message.poll is not None:
         raise Refusal(400, 520003, "Cannot edit a poll message")
+    if asked.embeds and not call.may(channel, Permission.EMBED_LINKS):
+        asked = replace(asked, embeds=[])
     _spare_old(call, message)
     apply(call, form, message, asked)
     return Reply(200, _shown(message))
