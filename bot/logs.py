@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from functools import lru_cache
+from types import NoneType
 from typing import Any, Final, Literal
 
 import structlog
@@ -36,6 +37,9 @@ _SECRET_TEXT: Final = re.compile(
 )
 # Too short to be told from a word.
 _SHORTEST_SECRET: Final = 8
+# What no secret is, and what is looked into.
+_PLAIN: Final = (bool, int, float, NoneType)
+_LISTS: Final = (list, tuple, set, frozenset)
 _protected: set[str] = set()
 
 
@@ -113,16 +117,16 @@ def _names_a_secret(name: str) -> bool:
 
 
 def _redacted(name: str, value: Any) -> Any:
-    if _names_a_secret(name) and not isinstance(value, bool | int | float | None):
+    if isinstance(value, _PLAIN):
+        return value
+    if _names_a_secret(name):
         return HIDDEN
     if isinstance(value, str):
         return hide(value) if len(value) >= _SHORTEST_SECRET else value
     if isinstance(value, dict):
         return {str(key): _redacted(str(key), inner) for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, _LISTS):
         return [_redacted(name, inner) for inner in value]  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, bool | int | float) or value is None:
-        return value
     return hide(str(value))
 
 

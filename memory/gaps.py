@@ -42,9 +42,9 @@ WHERE gone_at IS NULL AND $1 = CASE
 # Without a time of its own, a gap begins a minute before the newest message that came by the gateway and was committed,
 # for messages of different places need not come in the order of their ids; but not before the first gap of all. That
 # begins with its session, when nobody listened before, and ten seconds earlier, since what was said when Discord began
-# the session may have been lost, and its clock is not ours. By Discord's own clock, since that is what it is compared with, and what waited in our queue at the end is older than
-# the last commit. What we said ourselves tells nothing of what came: a turn may be taken up, and answered, before the
-# first dispatch of a new session.
+# the session may have been lost, and its clock is not ours. By Discord's own clock, since that is what it is compared
+# with, and what waited in our queue at the end is older than the last commit. What we said ourselves tells nothing of
+# what came: a turn may be taken up, and answered, before the first dispatch of a new session.
 OPEN_GAP_SQL: Final = """
 INSERT INTO gateway_gaps (shard_id, reason, since, dropped)
 SELECT $1, $2, coalesce($3, greatest(

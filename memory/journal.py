@@ -5,7 +5,7 @@ effect once, by its key, whatever path it came by (I2). Message state does not d
 before its create, and the newest edit wins.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from asyncpg import DivisionByZeroError, UniqueViolationError
 
 from memory.database import Db
 from memory.departures import end_with_places
-from memory.ids import TurnId
+from memory.ids import MessageId, TurnId
 from memory.incoming import Incoming, MessageGone, MessageSeen, ReactionAdded, ReactionsRemoved, Structure
 from memory.messages import apply_deletes, merge_messages
 from memory.places import apply_structure
@@ -33,19 +33,17 @@ class Written:
 @dataclass(frozen=True, slots=True)
 class Group:
     """Events laid out for one transaction: each key once, in order, and ready to be sent where nothing can change
-    which of them are kept."""
+    which of them are kept. `echoes`: messages of ours, by the nonces that they were sent with."""
 
     events: tuple[Incoming, ...]
     rows: "_Rows | None"
+    echoes: Mapping[str, MessageId]
 
     @property
     def is_plain(self) -> bool:
-        """Whether one statement is likely to do: nothing but new messages of others, and events that change nothing."""
+        """Whether one statement is likely to do: nothing but new messages, and events that change nothing."""
         return self.rows is not None and not any(
-            event.nonce is not None
-            or isinstance(event.change, MessageGone | Structure)
-            or event.kind == "MESSAGE_UPDATE"
-            for event in self.events
+            isinstance(event.change, MessageGone | Structure) or event.kind == "MESSAGE_UPDATE" for event in self.events
         )
 
 
@@ -57,8 +55,8 @@ def lay_out(events: Sequence[Incoming]) -> Group:
     unique = tuple(first.values())
     if any(isinstance(event.change, ReactionAdded | ReactionsRemoved) for event in unique):
         # Those that change nothing are left out, which only the database tells.
-        return Group(unique, None)
-    return Group(unique, _rows(unique))
+        return Group(unique, None, _echoes(unique))
+    return Group(unique, _rows(unique), _echoes(unique))
 
 
 async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
@@ -93,7 +91,7 @@ async def write_plain(conn: Db, group: Group) -> Written | None:
     if group.rows is None or not group.events:
         return None
     try:
-        known, _, inbox_grew = await _insert_events(conn, group.events, group.rows, alone=True)
+        known, _, inbox_grew = await _insert_events(conn, group.events, group.rows, alone=True, echoes=group.echoes)
     except (DivisionByZeroError, UniqueViolationError):
         return None
     return Written(known, inbox_grew, cancelled=())
@@ -134,12 +132,12 @@ given AS MATERIALIZED (
     FROM given WHERE (space_id, event_key) IN (SELECT space_id, event_key FROM fresh)
 ), said AS (
     INSERT INTO chat_messages (space_id, message_id, place_id, author_id, author_kind, author_name, content,
-                               reply_to_id, extras, created_at, version_at, edited_at)
+                               reply_to_id, extras, created_at, version_at, edited_at, turn_id)
     SELECT space_id, message_id, place_id, author_id, author_kind, author_name, content,
-           reply_to_id, extras::jsonb, created_at, coalesce(edited_at, created_at), edited_at
+           reply_to_id, extras::jsonb, created_at, coalesce(edited_at, created_at), edited_at, {turn_id}
     FROM new WHERE first ORDER BY space_id, message_id {new_messages}
     RETURNING space_id, message_id
-), newest AS MATERIALIZED (
+){settling}, newest AS MATERIALIZED (
     SELECT space_id, place_id, min(message_id) AS oldest_id, max(message_id) AS newest_id,
            max(message_id) FILTER (WHERE source <> 'action') AS heard_id
     FROM new
@@ -204,17 +202,37 @@ INSERT_EVENTS_SQL: Final = "WITH" + _INSERTING.format(
     new_events="ORDER BY n ON CONFLICT (space_id, event_key) DO NOTHING",
     new_messages="ON CONFLICT (space_id, message_id) DO NOTHING",
     unsaid="'unsaid'",
+    turn_id="NULL::bigint",
+    settling="",
 )
 
 # The same where nothing could merge what is not new. That events are new is looked up first, and messages are taken to
 # be: a tenth cheaper than to insert each on trial. Where another was quicker, or a version of a message would be still
 # to merge, the statement is undone: by the keys, or by a division by zero.
-INSERT_PLAIN_SQL: Final = "WITH" + _INSERTING.format(
-    new_events="""WHERE NOT EXISTS (
+_PLAIN: Final = {
+    "new_events": """WHERE NOT EXISTS (
         SELECT FROM discord_events e WHERE e.space_id = given.space_id AND e.event_key = given.event_key
     ) ORDER BY n""",
-    new_messages="",
-    unsaid="(1 / (n - n))::text",
+    "new_messages": "",
+    "unsaid": "(1 / (n - n))::text",
+}
+INSERT_PLAIN_SQL: Final = "WITH" + _INSERTING.format(**_PLAIN, turn_id="NULL::bigint", settling="")
+
+# The same with messages of ours among them: each is its turn's, and then its receipt is settled, as SETTLE_ECHOES_SQL
+# does where they are merged.
+INSERT_PLAIN_ECHOES_SQL: Final = "WITH" + _INSERTING.format(
+    **_PLAIN,
+    turn_id="""(
+        SELECT r.turn_id FROM unnest($20::text[], $21::bigint[]) AS e (nonce, message_id)
+        JOIN action_receipts r ON r.nonce = e.nonce WHERE e.message_id = new.message_id LIMIT 1
+    )""",
+    settling=""", settled AS (
+    UPDATE action_receipts r
+    SET state = 'applied', external_id = e.message_id, settled_at = now(), attempts = greatest(r.attempts, 1),
+        args = r.args - 'content'
+    FROM unnest($20::text[], $21::bigint[]) AS e (nonce, message_id)
+    WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown') AND e.message_id IN (SELECT message_id FROM said)
+)""",
 )
 
 
@@ -273,11 +291,19 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, S
 
 
 async def _insert_events(
-    conn: Db, events: Sequence[Incoming], rows: _Rows, *, alone: bool = False
+    conn: Db,
+    events: Sequence[Incoming],
+    rows: _Rows,
+    *,
+    alone: bool = False,
+    echoes: Mapping[str, MessageId] | None = None,
 ) -> tuple[frozenset[tuple[int, str]], list[MessageSeen], bool]:
     """What of `events` was known, the versions of messages that are still to be merged, and whether the inbox grew."""
     odd: dict[str, set[tuple[int, str]]] = {"known": set(), "unsaid": set(), "woken": set()}
-    for space_id, key, what in await conn.fetch(INSERT_PLAIN_SQL if alone else INSERT_EVENTS_SQL, *rows.arguments):
+    statement, arguments = INSERT_PLAIN_SQL if alone else INSERT_EVENTS_SQL, rows.arguments
+    if echoes:
+        statement, arguments = INSERT_PLAIN_ECHOES_SQL, (*arguments, list(echoes), list(echoes.values()))
+    for space_id, key, what in await conn.fetch(statement, *arguments):
         odd[what].add((space_id, key))
     unsaid = odd["unsaid"]
     waiting = [
@@ -339,10 +365,13 @@ FROM settled s WHERE c.space_id = s.space_id AND c.message_id = s.external_id
 """
 
 
+def _echoes(events: Sequence[Incoming]) -> dict[str, MessageId]:
+    return {e.nonce: e.message_id for e in events if e.nonce is not None and e.message_id is not None}
+
+
 async def _settle_echoes(conn: Db, events: Sequence[Incoming]) -> None:
-    echoes = [(e.nonce, e.message_id) for e in events if e.nonce is not None]
-    if echoes:
-        await conn.execute(SETTLE_ECHOES_SQL, [nonce for nonce, _ in echoes], [message for _, message in echoes])
+    if echoes := _echoes(events):
+        await conn.execute(SETTLE_ECHOES_SQL, list(echoes), list(echoes.values()))
 
 
 # Keep what cannot be stored as it is, for an operator to see.

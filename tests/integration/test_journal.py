@@ -402,18 +402,34 @@ async def test_tokens_and_other_peoples_words_do_not_enter_the_ledger(pool: Pool
         assert "hush" not in payload["text"]
 
 
-async def test_our_own_message_settles_its_receipt_by_its_nonce(pool: Pool) -> None:
-    """I4: a POST's response may be lost; the gateway's echo says that it was applied. Others' nonces say nothing."""
+@pytest.mark.parametrize("beside", [create(3), reaction("ADD", 9)], ids=["one statement", "a transaction"])
+async def test_our_own_message_settles_its_receipt_by_its_nonce(pool: Pool, beside: Dispatch) -> None:
+    """I4: a POST's response may be lost; the gateway's echo says that it was applied, and the message is the turn's.
+    Others' nonces say nothing, nor does ours once it is settled."""
     await pool.execute(
-        """INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args, nonce)
-           VALUES ($1, $2, 1, 'send_part', '\\x00', '{}', 'ours'), ($1, $2, 2, 'send_part', '\\x00', '{}', 'theirs')""",
+        """INSERT INTO action_receipts (space_id, place_id, trigger_id, action, args_digest, args,
+                                        nonce, turn_id, state, external_id)
+           VALUES ($1, $2, 1, 'send_part', '\\x00', '{}', 'ours', 71, 'intended', NULL),
+                  ($1, $2, 2, 'send_part', '\\x00', '{}', 'theirs', 72, 'intended', NULL),
+                  ($1, $2, 3, 'send_part', '\\x00', '{}', 'known', 73, 'applied', 5)""",
         GUILD,
         GENERAL,
     )
-    async with ingress(pool) as (one, _):
-        await put(one, create(1, author=ME.user_id, nonce="ours"), create(2, author=ADA, nonce="theirs"))
-    rows = await pool.fetch("SELECT nonce, state, external_id FROM action_receipts ORDER BY nonce")
-    assert [tuple(row) for row in rows] == [("ours", "applied", snowflake(1)), ("theirs", "intended", None)]
+    ours, theirs = create(1, author=ME.user_id, nonce="ours"), create(2, author=ADA, nonce="theirs")
+    async with ingress(pool, writing=False) as (one, _):
+        futures = [one.accept(each) for each in (ours, theirs, create(4, author=ME.user_id, nonce="known"), beside)]
+        task = asyncio.create_task(one.run())
+        async with asyncio.timeout(20):
+            assert set(await asyncio.gather(*[each for each in futures if each is not None])) == {"committed"}
+        task.cancel()
+    rows = await pool.fetch("SELECT nonce, state, external_id FROM action_receipts ORDER BY trigger_id")
+    assert [tuple(row) for row in rows] == [
+        ("ours", "applied", snowflake(1)),
+        ("theirs", "intended", None),
+        ("known", "applied", 5),
+    ]
+    assert (await stored(pool, 1))["turn_id"] == 71
+    assert (await stored(pool, 2))["turn_id"] is None
 
 
 def said(n: int, content: str) -> Dispatch:
