@@ -43,7 +43,7 @@ class Size:
     paced_s: float
 
 
-FULL: Final = Size(rounds=6, events=4_000, plain_events=400, warm_up=2_000, paced_s=10)
+FULL: Final = Size(rounds=15, events=4_000, plain_events=400, warm_up=2_000, paced_s=10)
 
 
 async def measure(ground: Ground, size: Size = FULL) -> dict[str, float]:

@@ -33,7 +33,7 @@ class Size:
     crowd: int
 
 
-FULL: Final = Size(warm_up=30, rounds=30, single=10, crowd_rounds=6, crowd=6)
+FULL: Final = Size(warm_up=30, rounds=40, single=10, crowd_rounds=15, crowd=6)
 
 
 async def measure(ground: Ground, size: Size = FULL) -> dict[str, float]:

@@ -40,18 +40,24 @@ WHERE gone_at IS NULL AND $1 = CASE
 """
 
 # Without a time of its own, a gap begins a minute before the newest message that came by the gateway and was committed,
-# for messages of different places need not come in the order of their ids; but not before the first gap of all. That
-# begins with its session, when nobody listened before, and ten seconds earlier, since what was said when Discord began
-# the session may have been lost, and its clock is not ours. By Discord's own clock, since that is what it is compared
-# with, and what waited in our queue at the end is older than the last commit. What we said ourselves tells nothing of
-# what came: a turn may be taken up, and answered, before the first dispatch of a new session.
+# for messages of different places need not come in the order of their ids, nor are they committed so; but not before
+# the first gap of all. That begins with its session, when nobody listened before, and ten seconds earlier, since what
+# was said when Discord began the session may have been lost, and its clock is not ours. Where no such message is left,
+# nothing is known that the gap before did not know. By Discord's own clock, since that is what it is compared with, and
+# what waited in our queue at the end is older than the last commit. What we said ourselves tells nothing of what came:
+# a turn may be taken up, and answered, before the first dispatch of a new session.
 OPEN_GAP_SQL: Final = """
+WITH heard AS (
+    SELECT to_timestamp(((message_id >> 22) + 1420070400000) / 1000.0) - interval '1 minute' AS until
+    FROM discord_events WHERE kind = 'MESSAGE_CREATE' AND source = 'gateway' ORDER BY event_id DESC LIMIT 1
+)
 INSERT INTO gateway_gaps (shard_id, reason, since, dropped)
-SELECT $1, $2, coalesce($3, greatest(
-    (SELECT to_timestamp(((message_id >> 22) + 1420070400000) / 1000.0) - interval '1 minute'
-     FROM discord_events WHERE kind = 'MESSAGE_CREATE' AND source = 'gateway' ORDER BY event_id DESC LIMIT 1),
-    (SELECT since FROM gateway_gaps ORDER BY gap_id LIMIT 1)
-), now() - $5::interval - interval '10 seconds'), $4
+SELECT $1, $2, coalesce(
+    $3,
+    (SELECT greatest(until, (SELECT since FROM gateway_gaps ORDER BY gap_id LIMIT 1)) FROM heard),
+    (SELECT since FROM gateway_gaps ORDER BY gap_id DESC LIMIT 1),
+    now() - $5::interval - interval '10 seconds'
+), $4
 """
 
 

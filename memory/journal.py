@@ -219,7 +219,7 @@ _PLAIN: Final = {
 INSERT_PLAIN_SQL: Final = "WITH" + _INSERTING.format(**_PLAIN, turn_id="NULL::bigint", settling="")
 
 # The same with messages of ours among them: each is its turn's, and then its receipt is settled, as SETTLE_ECHOES_SQL
-# does where they are merged.
+# does where they are merged; a draft's too, which has no words yet.
 INSERT_PLAIN_ECHOES_SQL: Final = "WITH" + _INSERTING.format(
     **_PLAIN,
     turn_id="""(
@@ -231,7 +231,7 @@ INSERT_PLAIN_ECHOES_SQL: Final = "WITH" + _INSERTING.format(
     SET state = 'applied', external_id = e.message_id, settled_at = now(), attempts = greatest(r.attempts, 1),
         args = r.args - 'content'
     FROM unnest($20::text[], $21::bigint[]) AS e (nonce, message_id)
-    WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown') AND e.message_id IN (SELECT message_id FROM said)
+    WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown') AND e.message_id IN (SELECT message_id FROM new)
 )""",
 )
 

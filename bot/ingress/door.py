@@ -17,7 +17,7 @@ from bot.events import Dispatch, read
 from bot.ingress.echoes import Echoes
 from bot.ingress.outages import Outages
 from bot.ingress.parking import as_parked
-from bot.ingress.queue import Gap, Queue, Queued, resolve
+from bot.ingress.queue import Gap, Meeting, Queue, Queued, resolve
 from bot.ingress.seen import Seen
 from bot.ingress.writer import Writer
 from memory.database import Pool
@@ -56,6 +56,7 @@ class Ingress:
             Writer(
                 pool,
                 seen,
+                self._queue,
                 lane,
                 shard=shard,
                 most_grouped=most_grouped,
@@ -82,12 +83,14 @@ class Ingress:
         since = self._outages.note(dispatch.kind, dispatch.data)
         if since is not None:
             # As after a new session: what the guild's members did meanwhile was sent to nobody.
-            self._queue.put_gap(Gap("identify", since))
+            self._queue.meet_at(Gap("identify", since))
+        if dispatch.kind != "READY":
+            return self._take(dispatch)
+        self._sessions += 1
+        self._queue.meet_at(Gap("start" if self._sessions == 1 else "identify", None))
         future = self._take(dispatch)
-        if dispatch.kind == "READY":
-            # After it, so that what it says of the guilds is written before what they say themselves.
-            self._sessions += 1
-            self._queue.put_gap(Gap("start" if self._sessions == 1 else "identify", None))
+        # What it says of the guilds is written before what they say themselves, in whatever lanes.
+        self._queue.meet_at(Meeting())
         return future
 
     def _take(self, dispatch: Dispatch) -> asyncio.Future[Ack] | None:

@@ -5,6 +5,7 @@ take it.
 """
 
 import asyncio
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -25,6 +26,13 @@ log = structlog.get_logger(__name__)
 LANES: Final = 2
 """Writers side by side: PostgreSQL takes as long for an event as three of this process do."""
 
+MOST_APART_S: Final = 20.0
+"""Seconds by which one lane may be ahead of another: after a crash, what came a minute before the newest message that
+was committed is taken for committed (memory.gaps)."""
+
+PACE_S: Final = 0.05
+"""A lane that is ahead looks at least this often whether the others have followed, in seconds."""
+
 MOST_PLACES: Final = 10_000
 """Places of which a gap remembers what was dropped."""
 
@@ -39,15 +47,22 @@ class Queued:
     malformed: str | None = None
     # Whether it may well have been committed before, so that asking Redis is worth its while.
     doubtful: bool = True
+    # When it came, by this process's clock, in seconds.
+    at: float = field(default_factory=time.monotonic)
 
 
 @dataclass(slots=True, eq=False)
-class Gap:
-    """Stands in the queue where events were lost, or where a session began that may have missed some.
+class Meeting:
+    """Stands in all lanes where the writers wait for each other: what came before is committed, in all of them, before
+    anything that comes after is taken. One of them does what there is to do, and then it is `over`."""
 
-    The writers meet at it: what came before is committed, in all lanes, and what comes after waits until it is on
-    record.
-    """
+    all_here: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(LANES), kw_only=True)
+    over: asyncio.Event = field(default_factory=asyncio.Event, kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class Gap(Meeting):
+    """A meeting where events were lost, or where a session begins that may have missed some: it is recorded there."""
 
     reason: GapReason
     since: datetime | None
@@ -57,8 +72,6 @@ class Gap:
     noticed_at: float = field(default_factory=time.monotonic)
     # What is dropped from now on needs a marker of its own: this one is being written down.
     is_written: bool = False
-    meeting: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(LANES))
-    on_record: asyncio.Event = field(default_factory=asyncio.Event)
 
     def drop(self, event: Incoming) -> None:
         """Count an event that is lost for now."""
@@ -76,7 +89,8 @@ class Lane:
 
     def __init__(self, on_change: Callable[[int], None]) -> None:
         self._on_change = on_change
-        self._items: deque[Queued | Gap] = deque()
+        self._items: deque[Queued | Meeting] = deque()
+        self._taken: deque[Queued] = deque()
         self.is_idle = True
         self.arrived = asyncio.Event()
 
@@ -84,60 +98,76 @@ class Lane:
         return len(self._items)
 
     @property
-    def gap(self) -> Gap | None:
-        """The gap marker that stands at the head, if one does. It stays there until `close_gap`."""
+    def meeting(self) -> Meeting | None:
+        """The meeting that stands at the head, if one does. It stays there until `leave`."""
         head = self._items[0] if self._items else None
-        return head if isinstance(head, Gap) else None
+        return head if isinstance(head, Meeting) else None
 
     @property
-    def last(self) -> Queued | Gap | None:
+    def last(self) -> Queued | Meeting | None:
         """What came last and still waits."""
         return self._items[-1] if self._items else None
 
-    def put(self, item: Queued | Gap) -> None:
+    @property
+    def behind(self) -> float | None:
+        """When the oldest event came that is not acknowledged; None where there is none before the next meeting."""
+        self._forget_acknowledged()
+        oldest = self._taken[0] if self._taken else self._items[0] if self._items else None
+        return oldest.at if isinstance(oldest, Queued) else None
+
+    def put(self, item: Queued | Meeting) -> None:
         """Put something last."""
         self._items.append(item)
         self.is_idle = False
         self.arrived.set()
 
-    def close_gap(self) -> None:
-        """The marker at the head is on record."""
+    def leave(self) -> None:
+        """The meeting at the head is over."""
         self._items.popleft()
 
     def put_back(self, items: Sequence[Queued]) -> None:
         """What was taken and not acknowledged goes first again."""
         self._items.extendleft(reversed(items))
+        self._taken.clear()
         self._on_change(len(items))
 
     def take(self, most: int) -> list[Queued]:
-        """What goes into the next transaction: at most so many, up to the next gap marker."""
+        """What goes into the next transaction: at most so many, up to the next meeting."""
         group: list[Queued] = []
         while self._items and len(group) < most:
             item = self._items[0]
-            if isinstance(item, Gap):
+            if isinstance(item, Meeting):
                 break
             group.append(item)
             self._items.popleft()
+        self._forget_acknowledged()
+        self._taken += group
         self._on_change(-len(group))
         return group
 
     def rest(self) -> None:
         """Nothing waits, and all that was taken is acknowledged."""
+        self._taken.clear()
         self.is_idle = True
         self._on_change(0)
 
+    def _forget_acknowledged(self) -> None:
+        while self._taken and self._taken[0].future.done():
+            self._taken.popleft()
+
 
 class Queue:
-    """At most `most` events, and gap markers, in lanes.
+    """At most `most` events, and meetings, in lanes.
 
-    What happens in one space keeps its order, in one lane; a gap marker stands in all of them. `idle` is set while
-    nothing waits or is being written, `has_room` while it is at most half full.
+    What happens in one space keeps its order, in one lane; a meeting stands in all of them. `idle` is set while nothing
+    waits or is being written, `has_room` while it is at most half full.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._waiting = 0
         self.lanes: Final = tuple(Lane(self._changed) for _ in range(LANES))
+        self._changes = asyncio.Event()
         self.idle = asyncio.Event()
         self.idle.set()
         self.has_room = asyncio.Event()
@@ -151,7 +181,7 @@ class Queue:
             if not (isinstance(last, Gap) and last.reason == "overflow" and not last.is_written):
                 log.error("ingress.overflow", queued=self._waiting)
                 last = Gap("overflow", datetime.now(UTC))
-                self.put_gap(last)
+                self.meet_at(last)
             last.drop(event)
             fail(future)
             return future
@@ -166,15 +196,26 @@ class Queue:
         if self._waiting > self._most // 2:
             self.has_room.clear()
 
-    def put_gap(self, gap: Gap) -> None:
-        """Put a marker after all that came so far, and before all that comes."""
+    def meet_at(self, meeting: Meeting) -> None:
+        """Put a meeting after all that came so far, and before all that comes."""
         for lane in self.lanes:
-            lane.put(gap)
+            lane.put(meeting)
         self.idle.clear()
+
+    async def keep_pace(self, lane: Lane, at: float) -> None:
+        """Wait while another lane is so far behind what came `at` that time that it would be taken for committed."""
+        while any(
+            other.behind is not None and other.behind < at - MOST_APART_S for other in self.lanes if other is not lane
+        ):
+            self._changes.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PACE_S):
+                    await self._changes.wait()
 
     def _changed(self, by: int) -> None:
         """Tell the metrics how much waits, and those who wait for room, or for the end."""
         self._waiting += by
+        self._changes.set()
         QUEUE_DEPTH.set(self._waiting)
         if self._waiting <= self._most // 2:
             self.has_room.set()

@@ -16,7 +16,7 @@ import structlog
 
 from bot.crash import crash_point
 from bot.ingress.parking import parked_key
-from bot.ingress.queue import Gap, Lane, Queued, fail, resolve
+from bot.ingress.queue import Gap, Lane, Meeting, Queue, Queued, fail, resolve
 from bot.ingress.seen import Seen
 from bot.metrics import COMMIT_SECONDS, DATABASE_UP, GROUP_SIZE
 from bot.payloads import clean
@@ -50,6 +50,7 @@ class Writer:
         self,
         pool: Pool,
         seen: Seen,
+        queue: Queue,
         lane: Lane,
         *,
         shard: tuple[int, int],
@@ -60,6 +61,7 @@ class Writer:
     ) -> None:
         self._pool = pool
         self._seen = seen
+        self._queue = queue
         self._lane = lane
         self._shard = shard
         self._most_grouped = most_grouped
@@ -102,8 +104,8 @@ class Writer:
                     self._settle_committed()
                     if not self._lane:
                         continue
-                    if (gap := self._lane.gap) is not None:
-                        await self._open_gap(gap)
+                    if (meeting := self._lane.meeting) is not None:
+                        await self._meet(meeting)
                         continue
                     batch = await self._next_batch(in_hand)
                 asyncio.get_running_loop().call_soon(self._settle_committed)
@@ -121,7 +123,7 @@ class Writer:
 
     async def _batch_ahead(self, in_hand: list[Queued]) -> "_Batch | None":
         """The batch after the one that is being written, if there is a whole group for it by now."""
-        if len(self._lane) < self._most_grouped or self._lane.gap is not None:
+        if len(self._lane) < self._most_grouped or self._lane.meeting is not None:
             return None
         return await self._next_batch(in_hand)
 
@@ -131,15 +133,15 @@ class Writer:
         in_hand += taken
         return await self._unknown(taken)
 
-    async def _open_gap(self, gap: Gap) -> None:
-        """Meet the other writers at a gap, of whom one records it. Where a fault ended an earlier meeting, those who
-        have not left it meet again."""
-        if not gap.on_record.is_set() and await gap.meeting.wait() == 0:
-            await self._record_gap(gap)
-            gap.on_record.set()
-            self._on_gap()
-        await gap.on_record.wait()
-        self._lane.close_gap()
+    async def _meet(self, meeting: Meeting) -> None:
+        """Meet the other writers; one of them records the gap, if it is one. Where a fault ended an earlier meeting,
+        those who have not left it meet again."""
+        if not meeting.over.is_set() and await meeting.all_here.wait() == 0:
+            if isinstance(meeting, Gap):
+                await self._record_gap(meeting)
+            meeting.over.set()
+        await meeting.over.wait()
+        self._lane.leave()
 
     async def _record_gap(self, gap: Gap) -> None:
         """Record the gap and freeze the cursors, before anything that came after it is committed."""
@@ -161,6 +163,7 @@ class Writer:
         await self._until_done(write)
         crash_point("after_gap")
         log.info("gateway.gap", reason=gap.reason, dropped=gap.dropped)
+        self._on_gap()
 
     async def _unknown(self, taken: list[Queued]) -> "_Batch":
         """What of these Redis does not know as committed, laid out for its transaction."""
@@ -180,6 +183,7 @@ class Writer:
 
     async def _write(self, batch: "_Batch") -> None:
         if batch.items:
+            await self._queue.keep_pace(self._lane, batch.items[-1].at)
             await self._commit(batch.items, batch.group)
         for item in batch.malformed:
             await self._park(item, item.malformed or "", told=item.malformed or "")

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 import pytest
@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from bot.addressing import Identity
 from bot.errors import EventDropped
-from bot.events import Dispatch
+from bot.events import LOADING, Dispatch
 from bot.ingress import Ingress
 from bot.ingress.seen import Seen
 from memory.database import Pool
@@ -411,13 +411,16 @@ async def test_our_own_message_settles_its_receipt_by_its_nonce(pool: Pool, besi
                                         nonce, turn_id, state, external_id)
            VALUES ($1, $2, 1, 'send_part', '\\x00', '{}', 'ours', 71, 'intended', NULL),
                   ($1, $2, 2, 'send_part', '\\x00', '{}', 'theirs', 72, 'intended', NULL),
-                  ($1, $2, 3, 'send_part', '\\x00', '{}', 'known', 73, 'applied', 5)""",
+                  ($1, $2, 3, 'send_part', '\\x00', '{}', 'known', 73, 'applied', 5),
+                  ($1, $2, 4, 'show_draft', '\\x00', '{}', 'draft', 74, 'intended', NULL)""",
         GUILD,
         GENERAL,
     )
     ours, theirs = create(1, author=ME.user_id, nonce="ours"), create(2, author=ADA, nonce="theirs")
+    known, draft = (create(n, author=ME.user_id, nonce=nonce) for n, nonce in ((4, "known"), (5, "draft")))
+    cast("dict[str, Any]", draft.data)["flags"] = LOADING
     async with ingress(pool, writing=False) as (one, _):
-        futures = [one.accept(each) for each in (ours, theirs, create(4, author=ME.user_id, nonce="known"), beside)]
+        futures = [one.accept(each) for each in (ours, theirs, known, draft, beside)]
         task = asyncio.create_task(one.run())
         async with asyncio.timeout(20):
             assert set(await asyncio.gather(*[each for each in futures if each is not None])) == {"committed"}
@@ -427,6 +430,7 @@ async def test_our_own_message_settles_its_receipt_by_its_nonce(pool: Pool, besi
         ("ours", "applied", snowflake(1)),
         ("theirs", "intended", None),
         ("known", "applied", 5),
+        ("draft", "applied", snowflake(5)),
     ]
     assert (await stored(pool, 1))["turn_id"] == 71
     assert (await stored(pool, 2))["turn_id"] is None

@@ -9,6 +9,7 @@ import pytest
 
 from bot.errors import EventDropped
 from bot.events import Dispatch
+from bot.ingress import queue as queue_module
 from bot.ingress import writer as writer_module
 from memory.database import Pool
 from memory.gaps import open_gap
@@ -68,7 +69,7 @@ async def test_what_comes_after_a_gap_waits_for_all_that_came_before_it(pool: Po
             after.add_done_callback(noted("after"))
             waiting = asyncio.create_task(_both(first, after))
             await until_blocked(pool, waiting)
-            assert await pool.fetchval("SELECT count(*) FROM gateway_gaps") == 0
+            assert await pool.fetchval("SELECT count(*) FROM gateway_gaps") == int(before.kind == "READY")
         async with asyncio.timeout(20):
             await waiting
     assert order == ["before", "after"]
@@ -145,8 +146,50 @@ async def test_what_is_dropped_while_a_gap_is_recorded_is_in_the_next(
     assert silent == snowflake(8) - 1
 
 
+async def test_a_session_that_begins_waits_for_what_the_one_before_told(pool: Pool) -> None:
+    """I7: that its guilds are unconfirmed is written last, whatever waits in another lane."""
+    async with pool.acquire() as other, ingress(pool) as (one, _):
+        async with other.transaction():
+            await other.execute("LOCK TABLE discord_events IN SHARE MODE")
+            old, new = one.accept(guild_create(THERE)), one.accept(ready(THERE))
+            assert old is not None
+            assert new is not None
+            await until_blocked(pool, asyncio.create_task(_both(old, new)))
+        async with asyncio.timeout(20):
+            await asyncio.gather(old, new)
+    assert await pool.fetchval("SELECT confirmed FROM audience_guilds WHERE space_id = $1", THERE) is False
+
+
+async def test_no_lane_runs_far_ahead_of_another(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """I1: after a crash, what came well before the newest message that is committed counts as committed."""
+    order: list[str] = []
+    monkeypatch.setattr(queue_module, "MOST_APART_S", 0.0)
+    async with pool.acquire() as other, ingress(pool) as (one, _):
+        taken = other.transaction()
+        await taken.start()
+        await other.execute(
+            "INSERT INTO discord_events (space_id, place_id, kind, event_key, message_id, source, payload)"
+            " VALUES ($1, $1, 'MESSAGE_CREATE', $2, $3, 'gateway', '{}')",
+            HERE, f"create:{snowflake(1)}", snowflake(1),
+        )  # fmt: skip
+        slow = one.accept(create(1))
+        assert slow is not None
+        slow.add_done_callback(lambda _: order.append("here"))
+        await until_blocked(pool, asyncio.create_task(_both(slow)))
+        ahead = one.accept(elsewhere(2))
+        assert ahead is not None
+        ahead.add_done_callback(lambda _: order.append("there"))
+        done, _ = await asyncio.wait([ahead], timeout=0.2)
+        assert not done
+        await taken.rollback()
+        async with asyncio.timeout(20):
+            await asyncio.gather(slow, ahead)
+    assert order == ["here", "there"]
+
+
 async def test_the_first_gap_of_all_begins_with_its_session(pool: Pool) -> None:
-    """I1: what is said while the session's beginning is still being written is fetched after a crash; nothing older."""
+    """I1: what is said while the session's beginning is still being written is part of it; nothing older is. Where no
+    message is left, a later gap begins no later than that and no earlier."""
     async with pool.acquire() as other, ingress(pool) as (one, _):
         before = await pool.fetchval("SELECT clock_timestamp()")
         async with other.transaction():
@@ -158,5 +201,10 @@ async def test_the_first_gap_of_all_begins_with_its_session(pool: Pool) -> None:
         assert await one.drain(within_s=20)
         one.accept(ready())
         assert await one.drain(within_s=20)
-    first, second = [row["since"] for row in await pool.fetch("SELECT since FROM gateway_gaps ORDER BY gap_id")]
-    assert before - timedelta(seconds=10) <= first == second < meanwhile - timedelta(seconds=10)
+        newer = "gap_id > (SELECT min(gap_id) FROM gateway_gaps)"
+        await pool.execute(f"UPDATE gateway_gaps SET since = since + interval '1 hour' WHERE {newer}")
+        one.accept(ready())
+        assert await one.drain(within_s=20)
+    first, second, third = [row["since"] for row in await pool.fetch("SELECT since FROM gateway_gaps ORDER BY gap_id")]
+    assert before - timedelta(seconds=10) <= first < meanwhile - timedelta(seconds=10)
+    assert third == second == first + timedelta(hours=1)
