@@ -57,6 +57,15 @@ SELECT count(*) FROM turns WHERE trigger_id = ANY($1) AND state IN ('answered', 
 """
 # How many of these messages are in the journal.
 KEPT: Final = "SELECT count(*) FROM chat_messages WHERE message_id = ANY($1)"
+# What the journal has of a message, and what became of its turn.
+ABOUT: Final = """
+SELECT c.created_at, e.received_at, e.source, i.reason, i.state AS inbox, t.state AS turn, t.end_reason
+FROM chat_messages c
+LEFT JOIN discord_events e ON e.space_id = c.space_id AND e.event_key = 'create:' || c.message_id
+LEFT JOIN discord_inbox i ON i.space_id = c.space_id AND i.message_id = c.message_id
+LEFT JOIN turns t ON t.space_id = c.space_id AND t.trigger_id = c.message_id
+WHERE c.message_id = $1
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,12 @@ class Town:
     said: list[int] = field(default_factory=list[int])
     asked: list[Message] = field(default_factory=list[Message])
     breaks: Counter[str] = field(default_factory=Counter[str])
+
+    async def introduce(self) -> None:
+        """Everybody writes to Muninn privately once. A first private message that is sent to nobody, since no session
+        is open, cannot be found afterwards: Discord lists a bot's private channels nowhere."""
+        for who in {who.id: who for _, people in self.rooms for who in people}.values():
+            self.asked.append(await who.says(who.dm(), "help"))
 
     async def live(self) -> None:
         """Somebody says something, or does something to what was said a while ago."""
@@ -164,6 +179,8 @@ async def measure(ground: Ground, size: Size) -> dict[str, float]:
         reading = asyncio.create_task(watched.read(process.stdout))
         stack.callback(reading.cancel)
         await discord.wait_for_session(within=READY_WITHIN_S)
+        await town.introduce()
+        await _settle(pool, town, logs / "log")
         await _pass_the_time(town, watched, size)
         await _settle(pool, town, logs / "log")
         return {**_figures(watched, size), **await _accounts(pool, town)}
@@ -223,6 +240,9 @@ async def _accounts(pool: "asyncpg.Pool[asyncpg.Record]", town: Town) -> dict[st
     answers = [len(town.discord.replies_to(message)) for message in town.asked]
     ends = await pool.fetch("SELECT state, count(*) FROM turns GROUP BY state")
     progress(f"soak: turns {dict(map(tuple, ends))}, breaks {dict(town.breaks)}")
+    for message in (message for message, count in zip(town.asked, answers, strict=True) if count != 1):
+        kept = await pool.fetchrow(ABOUT, message.id)
+        progress(f"soak: {message.channel}, {message.content!r} at {message.created_at}: {kept and dict(kept)}")
     return {
         "said": float(len(town.said)),
         "asked": float(len(town.asked)),
