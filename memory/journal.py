@@ -33,11 +33,10 @@ class Written:
 @dataclass(frozen=True, slots=True)
 class Group:
     """Events laid out for one transaction: each key once, in order, and ready to be sent where nothing can change
-    which of them are kept. `echoes`: messages of ours, by the nonces that they were sent with."""
+    which of them are kept."""
 
     events: tuple[Incoming, ...]
     rows: "_Rows | None"
-    echoes: Mapping[str, MessageId]
 
     @property
     def is_plain(self) -> bool:
@@ -55,8 +54,8 @@ def lay_out(events: Sequence[Incoming]) -> Group:
     unique = tuple(first.values())
     if any(isinstance(event.change, ReactionAdded | ReactionsRemoved) for event in unique):
         # Those that change nothing are left out, which only the database tells.
-        return Group(unique, None, _echoes(unique))
-    return Group(unique, _rows(unique), _echoes(unique))
+        return Group(unique, None)
+    return Group(unique, _rows(unique))
 
 
 async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:
@@ -90,8 +89,11 @@ async def write_plain(conn: Db, group: Group) -> Written | None:
     """
     if group.rows is None or not group.events:
         return None
+    statement, more = INSERT_PLAIN_SQL, ()
+    if echoes := _echoes(group.events):
+        statement, more = INSERT_PLAIN_ECHOES_SQL, _arguments(echoes)
     try:
-        known, _, inbox_grew = await _insert_events(conn, group.events, group.rows, alone=True, echoes=group.echoes)
+        known, _, inbox_grew = await _insert_events(conn, group.events, group.rows, statement, more)
     except (DivisionByZeroError, UniqueViolationError):
         return None
     return Written(known, inbox_grew, cancelled=())
@@ -218,6 +220,15 @@ _PLAIN: Final = {
 }
 INSERT_PLAIN_SQL: Final = "WITH" + _INSERTING.format(**_PLAIN, turn_id="NULL::bigint", settling="")
 
+# Our own message came back from the gateway with its nonce: the write was applied, whatever its response said (I4).
+_SETTLING: Final = """
+    UPDATE action_receipts r
+    SET state = 'applied', external_id = e.message_id, settled_at = now(), attempts = greatest(r.attempts, 1),
+        args = r.args - 'content'
+    FROM unnest({nonces}::text[], {messages}::bigint[]) AS e (nonce, message_id)
+    WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown')
+"""
+
 # The same with messages of ours among them: each is its turn's, and then its receipt is settled, as SETTLE_ECHOES_SQL
 # does where they are merged; a draft's too, which has no words yet.
 INSERT_PLAIN_ECHOES_SQL: Final = "WITH" + _INSERTING.format(
@@ -226,12 +237,8 @@ INSERT_PLAIN_ECHOES_SQL: Final = "WITH" + _INSERTING.format(
         SELECT r.turn_id FROM unnest($20::text[], $21::bigint[]) AS e (nonce, message_id)
         JOIN action_receipts r ON r.nonce = e.nonce WHERE e.message_id = new.message_id LIMIT 1
     )""",
-    settling=""", settled AS (
-    UPDATE action_receipts r
-    SET state = 'applied', external_id = e.message_id, settled_at = now(), attempts = greatest(r.attempts, 1),
-        args = r.args - 'content'
-    FROM unnest($20::text[], $21::bigint[]) AS e (nonce, message_id)
-    WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown') AND e.message_id IN (SELECT message_id FROM new)
+    settling=f""", settled AS ({_SETTLING.format(nonces="$20", messages="$21")}
+    AND e.message_id IN (SELECT message_id FROM new)
 )""",
 )
 
@@ -245,14 +252,16 @@ class _Rows:
 
 
 # What stands where an event brings no message.
-_NO_MESSAGE: Final = dict.fromkeys(MessageSeen._fields) | {"author_name": "", "content": "", "extras": "{}"}
+_NO_MESSAGE: Final = tuple(
+    (dict.fromkeys(MessageSeen._fields) | {"author_name": "", "content": "", "extras": "{}"}).values()
+)
 
 
 def _rows(events: Sequence[Incoming]) -> _Rows:
     seen = tuple(event.change if isinstance(event.change, MessageSeen) else None for event in events)
     firsts = _first_versions(seen)
     event = _columns(Incoming._fields, events)
-    message = _columns(MessageSeen._fields, [m or tuple(_NO_MESSAGE.values()) for m in seen])
+    message = _columns(MessageSeen._fields, [m or _NO_MESSAGE for m in seen])
     separator, (kinds, keys, subjects, payloads, names, contents, extras) = _joined(
         event["kind"],
         event["key"],
@@ -294,16 +303,12 @@ async def _insert_events(
     conn: Db,
     events: Sequence[Incoming],
     rows: _Rows,
-    *,
-    alone: bool = False,
-    echoes: Mapping[str, MessageId] | None = None,
+    statement: str = INSERT_EVENTS_SQL,
+    more: Sequence[object] = (),
 ) -> tuple[frozenset[tuple[int, str]], list[MessageSeen], bool]:
     """What of `events` was known, the versions of messages that are still to be merged, and whether the inbox grew."""
     odd: dict[str, set[tuple[int, str]]] = {"known": set(), "unsaid": set(), "woken": set()}
-    statement, arguments = INSERT_PLAIN_SQL if alone else INSERT_EVENTS_SQL, rows.arguments
-    if echoes:
-        statement, arguments = INSERT_PLAIN_ECHOES_SQL, (*arguments, list(echoes), list(echoes.values()))
-    for space_id, key, what in await conn.fetch(statement, *arguments):
+    for space_id, key, what in await conn.fetch(statement, *rows.arguments, *more):
         odd[what].add((space_id, key))
     unsaid = odd["unsaid"]
     waiting = [
@@ -349,15 +354,10 @@ def _first_versions(seen: Sequence[MessageSeen | None]) -> set[int]:
     return {id(message) for message in oldest.values()}
 
 
-# Our own message came back from the gateway with its nonce: the write was applied, whatever its response said (I4), and
-# the message is the turn's, whose worker may have died before it could say so.
-SETTLE_ECHOES_SQL: Final = """
-WITH settled AS (
-    UPDATE action_receipts r
-    SET state = 'applied', external_id = e.message_id, settled_at = now(), attempts = greatest(r.attempts, 1),
-        args = r.args - 'content'
-    FROM unnest($1::text[], $2::bigint[]) AS e (nonce, message_id)
-    WHERE r.nonce = e.nonce AND r.state IN ('intended', 'unknown')
+# What was sent came back: its receipt is settled, and the message is the turn's, whose worker may have died before it
+# could say so.
+SETTLE_ECHOES_SQL: Final = f"""
+WITH settled AS ({_SETTLING.format(nonces="$1", messages="$2")}
     RETURNING r.space_id, r.external_id, r.turn_id
 )
 UPDATE chat_messages c SET turn_id = s.turn_id
@@ -371,7 +371,11 @@ def _echoes(events: Sequence[Incoming]) -> dict[str, MessageId]:
 
 async def _settle_echoes(conn: Db, events: Sequence[Incoming]) -> None:
     if echoes := _echoes(events):
-        await conn.execute(SETTLE_ECHOES_SQL, list(echoes), list(echoes.values()))
+        await conn.execute(SETTLE_ECHOES_SQL, *_arguments(echoes))
+
+
+def _arguments(echoes: Mapping[str, MessageId]) -> tuple[list[str], list[MessageId]]:
+    return list(echoes), list(echoes.values())
 
 
 # Keep what cannot be stored as it is, for an operator to see.

@@ -24,7 +24,7 @@ from memory.incoming import Ack, Incoming
 log = structlog.get_logger(__name__)
 
 LANES: Final = 2
-"""Writers side by side: PostgreSQL takes as long for an event as three of this process do."""
+"""Writers side by side: PostgreSQL needs about twice as long for an event as this process does."""
 
 MOST_APART_S: Final = 20.0
 """Seconds by which one lane may be ahead of another: after a crash, what came a minute before the newest message that
@@ -125,8 +125,9 @@ class Lane:
         """The meeting at the head is over."""
         self._items.popleft()
 
-    def put_back(self, items: Sequence[Queued]) -> None:
+    def put_back(self) -> None:
         """What was taken and not acknowledged goes first again."""
+        items = [item for item in self._taken if not item.future.done()]
         self._items.extendleft(reversed(items))
         self._taken.clear()
         self._on_change(len(items))

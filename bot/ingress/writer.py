@@ -95,7 +95,6 @@ class Writer:
         who wait for an acknowledgement get it when the next group is on its way.
         """
         ahead: asyncio.Task[_Batch | None] | None = None
-        in_hand: list[Queued] = []
         try:
             while self._lane or ahead is not None:
                 batch = None if ahead is None else await ahead
@@ -107,31 +106,28 @@ class Writer:
                     if (meeting := self._lane.meeting) is not None:
                         await self._meet(meeting)
                         continue
-                    batch = await self._next_batch(in_hand)
+                    batch = await self._next_batch()
                 asyncio.get_running_loop().call_soon(self._settle_committed)
-                ahead = asyncio.create_task(self._batch_ahead(in_hand), name="lay-out")
+                ahead = asyncio.create_task(self._batch_ahead(), name="lay-out")
                 await self._write(batch)
-                in_hand[:] = [item for item in in_hand if not item.future.done()]
         finally:
             if ahead is not None:
                 ahead.cancel()
                 await asyncio.wait([ahead])
             self._settle_committed()
             # Where a fault ended this, what was taken and not acknowledged goes first when it is started again.
-            self._lane.put_back([item for item in in_hand if not item.future.done()])
+            self._lane.put_back()
             await self._give_back()
 
-    async def _batch_ahead(self, in_hand: list[Queued]) -> "_Batch | None":
+    async def _batch_ahead(self) -> "_Batch | None":
         """The batch after the one that is being written, if there is a whole group for it by now."""
         if len(self._lane) < self._most_grouped or self._lane.meeting is not None:
             return None
-        return await self._next_batch(in_hand)
+        return await self._next_batch()
 
-    async def _next_batch(self, in_hand: list[Queued]) -> "_Batch":
-        """Take what goes into the next transaction, and make it ready. What is taken is noted in `in_hand`."""
-        taken = self._lane.take(self._most_grouped)
-        in_hand += taken
-        return await self._unknown(taken)
+    async def _next_batch(self) -> "_Batch":
+        """Take what goes into the next transaction, and make it ready."""
+        return await self._unknown(self._lane.take(self._most_grouped))
 
     async def _meet(self, meeting: Meeting) -> None:
         """Meet the other writers; one of them records the gap, if it is one. Where a fault ended an earlier meeting,
