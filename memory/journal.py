@@ -222,7 +222,7 @@ INSERT_PLAIN_SQL: Final = "WITH" + _INSERTING.format(**_PLAIN, turn_id="NULL::bi
 
 # Our own message came back from the gateway with its nonce: the write was applied, whatever its response said (I4).
 _SETTLING: Final = """
-    UPDATE action_receipts r
+    action_receipts r
     SET state = 'applied', external_id = e.message_id, settled_at = now(), attempts = greatest(r.attempts, 1),
         args = r.args - 'content'
     FROM unnest({nonces}::text[], {messages}::bigint[]) AS e (nonce, message_id)
@@ -237,7 +237,7 @@ INSERT_PLAIN_ECHOES_SQL: Final = "WITH" + _INSERTING.format(
         SELECT r.turn_id FROM unnest($20::text[], $21::bigint[]) AS e (nonce, message_id)
         JOIN action_receipts r ON r.nonce = e.nonce WHERE e.message_id = new.message_id LIMIT 1
     )""",
-    settling=f""", settled AS ({_SETTLING.format(nonces="$20", messages="$21")}
+    settling=f""", settled AS (UPDATE {_SETTLING.format(nonces="$20", messages="$21")}
     AND e.message_id IN (SELECT message_id FROM new)
 )""",
 )
@@ -357,7 +357,7 @@ def _first_versions(seen: Sequence[MessageSeen | None]) -> set[int]:
 # What was sent came back: its receipt is settled, and the message is the turn's, whose worker may have died before it
 # could say so.
 SETTLE_ECHOES_SQL: Final = f"""
-WITH settled AS ({_SETTLING.format(nonces="$1", messages="$2")}
+WITH settled AS (UPDATE {_SETTLING.format(nonces="$1", messages="$2")}
     RETURNING r.space_id, r.external_id, r.turn_id
 )
 UPDATE chat_messages c SET turn_id = s.turn_id
