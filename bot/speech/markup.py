@@ -169,7 +169,9 @@ def _read_prose(found: Markup, start: int, end: int, limit: int, within: Region 
         if mark is None or within is not None or 6 * len(mark) > limit:
             at = at if each[0].startswith("http") else each.start() + 1
             continue
-        inner = Region(each.start() + len(mark), at - len(mark), mark, mark, each.span(), is_code=False)
+        # Discord takes a word behind three backticks, where a line ends with it, for a language, and does not show it.
+        prefix = mark + "\n" if mark.startswith("```") else mark
+        inner = Region(each.start() + len(mark), at - len(mark), prefix, mark, each.span(), is_code=False)
         found.regions.append(inner)
         _block(found.blocked, each.start(), inner.start)
         _block(found.blocked, inner.end, at)

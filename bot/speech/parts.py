@@ -158,7 +158,7 @@ def _resumed(markup: Markup, end: int) -> int:
     """Where the next part begins: behind the line break or the white space at the cut."""
     text, region = markup.text, markup.region_at(end)
     if region is not None:
-        return end + 1 if region.is_code and text[end : end + 1] == "\n" else end
+        return end + 1 if region.prefix.endswith("\n") and text[end : end + 1] == "\n" else end
     while end < len(text) and text[end].isspace():
         end += 1
     return end

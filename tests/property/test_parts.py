@@ -64,6 +64,14 @@ def test_no_visible_character_is_lost_or_made_up(text: str, limit: int) -> None:
     assert visible("\n".join(split(text, limit))) == visible(text.replace("\r\n", "\n"))
 
 
+def test_words_in_backticks_within_a_line_are_not_taken_for_a_language() -> None:
+    """Where the next part opens them again, a word that ends a line would be, and would not be shown."""
+    parts = split("word ```py\n" + "x" * 150 + "\nword ```py\n", 40)
+    assert len(parts) > 2
+    assert all(part.startswith("```\n") and part[4] != "\n" for part in parts[1:])
+    assert "".join(parts).count("x") == 150
+
+
 def test_a_code_block_over_several_parts_keeps_its_language() -> None:
     """Each part opens with the block's info string."""
     text = "Look:\n```python\n" + "\n".join(f"print({n})" for n in range(600)) + "\n```\nDone."
