@@ -83,7 +83,8 @@ class Part:
 
 
 # Claim at most $1 turns: those whose worker fell silent or gave them back, and of each free lane the author served
-# longest ago; those first that have waited longest, so that what comes back again and again holds up nobody.
+# longest ago; those first that have waited longest, so that what comes back again and again holds up nobody. One more
+# row tells that others are queued still.
 CLAIM_TURNS_SQL: Final = """
 WITH stale AS (
     SELECT turn_id, lease_until AS due FROM turns
@@ -107,29 +108,36 @@ WITH stale AS (
 ), picked AS (
     SELECT turn_id FROM (SELECT * FROM stale UNION ALL SELECT * FROM free) AS waiting
     ORDER BY due, turn_id LIMIT $1
+), claimed AS (
+    UPDATE turns t SET
+        state = CASE t.state WHEN 'queued' THEN 'running' ELSE t.state END,
+        lease_no = t.lease_no + 1,
+        lease_until = now() + make_interval(secs => $2),
+        attempts = t.attempts + 1,
+        started_at = coalesce(t.started_at, now())
+    FROM picked
+    WHERE t.turn_id = picked.turn_id
+      AND (t.state = 'queued' OR (t.state IN ('running', 'composed', 'delivering') AND t.lease_until < now()))
+    RETURNING t.turn_id, t.space_id, t.place_id, t.author_id, t.trigger_id, t.state, t.outcome, t.notice, t.lease_no,
+        t.attempts, t.state = 'running' AND t.triggered_at < now() - make_interval(secs => $3) AS overdue,
+        t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS unwanted, t.reason, t.route
 )
-UPDATE turns t SET
-    state = CASE t.state WHEN 'queued' THEN 'running' ELSE t.state END,
-    lease_no = t.lease_no + 1,
-    lease_until = now() + make_interval(secs => $2),
-    attempts = t.attempts + 1,
-    started_at = coalesce(t.started_at, now())
-FROM picked
-WHERE t.turn_id = picked.turn_id
-  AND (t.state = 'queued' OR (t.state IN ('running', 'composed', 'delivering') AND t.lease_until < now()))
-RETURNING t.turn_id, t.space_id, t.place_id, t.author_id, t.trigger_id, t.state, t.outcome, t.notice, t.lease_no,
-    t.attempts, t.state = 'running' AND t.triggered_at < now() - make_interval(secs => $3) AS overdue,
-    t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS unwanted, t.reason, t.route
+SELECT * FROM claimed
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, 'queued', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+WHERE EXISTS (SELECT FROM turns q WHERE q.state = 'queued' AND q.turn_id NOT IN (SELECT turn_id FROM picked))
 """
 
 
-async def claim(conn: Db, *, most: int, lease_s: float, window_s: float) -> tuple[Turn, ...]:
-    """Claim at most `most` turns for `lease_s` seconds. `window_s`: the answer window.
+async def claim(conn: Db, *, most: int, lease_s: float, window_s: float) -> tuple[tuple[Turn, ...], bool]:
+    """Claim at most `most` turns for `lease_s` seconds, and tell whether others are queued still. `window_s`: the
+    answer window.
 
     Raises asyncpg.UniqueViolationError where another process took the same lane in the same instant; claim again.
     """
     rows = await conn.fetch(CLAIM_TURNS_SQL, most, lease_s, window_s)
-    return tuple(Turn(**dict(row)) for row in rows)
+    claimed = tuple(Turn(**dict(row)) for row in rows if row["state"] != "queued")
+    return claimed, len(claimed) < len(rows)
 
 
 # Say that these turns are still worked on; a row that does not come back is lost.

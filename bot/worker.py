@@ -56,6 +56,8 @@ class Worker:
         self._poll_s = poll_s
         self._running: dict[TurnId, tuple[Turn, asyncio.Task[None]]] = {}
         self._unwanted: set[TurnId] = set()
+        # Whether turns were queued, when we looked last, that the end of another may let begin.
+        self._others_wait = False
         self._beat_at = time.monotonic()
         self._stopping = False
         self._idle = idle or asyncio.Event()
@@ -85,10 +87,16 @@ class Worker:
         self._note_running()
 
     async def claim_forever(self) -> None:
-        """Claim whenever woken or a slot is free, and at least every `poll_s` seconds."""
+        """Claim whenever woken, when a turn ends and others wait, and at least every `poll_s` seconds.
+
+        Whoever queues a turn wakes every process after its commit: one that then still finds the place busy knows of
+        the turn when the place is free.
+        """
         while True:
             if self.free > 0:
                 await self._claim()
+            else:
+                self._others_wait = True
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._poll_s):
                     await self._woken.wait()
@@ -150,9 +158,13 @@ class Worker:
                 self._running[turn_id][1].cancel()
 
     async def _claim(self) -> None:
+        # Until the answer is here: what ends meanwhile may still have looked busy.
+        self._others_wait = True
         try:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
-                claimed = await turns.claim(conn, most=self.free, lease_s=self.lease_s, window_s=self.window_s)
+                claimed, self._others_wait = await turns.claim(
+                    conn, most=self.free, lease_s=self.lease_s, window_s=self.window_s
+                )
         except asyncpg.UniqueViolationError:
             # Another process took the same lane in the same instant.
             self._woken.set()
@@ -162,8 +174,10 @@ class Worker:
     async def _run(self, turn: Turn) -> None:
         """Run one turn. Its failures stay its own: it is given back, and comes again after a pause."""
         structlog.contextvars.bind_contextvars(turn_id=turn.turn_id, guild_id=turn.space_id, channel_id=turn.place_id)
+        has_ended = False
         try:
             await self._serve(turn)
+            has_ended = True
         except (TurnLost, LeaseLost):
             # Somebody else has it, and this changes nothing; or it was cancelled, and ends with the next claim.
             log.warning("turn.lost")
@@ -184,7 +198,8 @@ class Worker:
             self._running.pop(turn.turn_id, None)
             self._note_running()
             self._unwanted.discard(turn.turn_id)
-            self._woken.set()
+            if self._others_wait or not has_ended:
+                self._woken.set()
 
     def _note_running(self) -> None:
         TURNS_RUNNING.set(len(self._running))

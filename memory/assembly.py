@@ -75,8 +75,8 @@ async def assemble(
 ) -> Assembled:
     """Read every section for the working set's trigger, side by side. What was recalled is still to be noted.
 
-    Where the place does not remember (`remembers`), nothing shows but what was said in it. Without `others`, no older
-    messages: they are other people's, too.
+    Where the place does not remember (`remembers`), nothing shows but what was said in it: no memory is looked for.
+    Without `others`, no older messages: they are other people's, too.
     """
     if not remembers and working.whole:
         tokens = sum(estimate_tokens(each.content) for each in working.lines)
@@ -91,15 +91,18 @@ async def assemble(
         shown_ids=frozenset(each.message_id for each in working.lines),
     )
     failed: list[str] = []
+    recalling = opening = None
     async with asyncio.TaskGroup() as group:
-        recalling = group.create_task(_tried("memory", recall.look(asking), failed))
+        if remembers:
+            recalling = group.create_task(_tried("memory", recall.look(asking), failed))
+            opening = group.create_task(_tried("open items", _open_items(pool, scope, asker), failed))
         summing = group.create_task(_tried("summary", _summary(pool, scope), failed))
-        opening = group.create_task(_tried("open items", _open_items(pool, scope, asker), failed))
         looking = group.create_task(
             _tried("older messages", _older(pool, scope, request, working, others=others), failed)
         )
-    recalled, summary = recalling.result(), summing.result()
-    items, older = opening.result() or (), looking.result() or ()
+    recalled = recalling.result() if recalling is not None else None
+    items = (opening.result() if opening is not None else None) or ()
+    summary, older = summing.result(), looking.result() or ()
     quiet = recalled is not None and recalled.mode == "none"
     known = {each.candidate.memory_id for each in recalled.items} if recalled is not None else set[int]()
     shown = () if quiet else tuple(each for each in items if each.memory_id not in known)

@@ -25,11 +25,13 @@ async def shelf(database_url: str, pool: asyncpg.Pool) -> AsyncGenerator[Shelf]:
         yield opened
 
 
-async def shown(shelf: Shelf, message_id: int, pool: asyncpg.Pool | None = None) -> tuple[str, Assembled]:
+async def shown(
+    shelf: Shelf, message_id: int, pool: asyncpg.Pool | None = None, *, remembers: bool = True
+) -> tuple[str, Assembled]:
     """The text beside the instructions, for the turn of this message."""
     working = await working_set(shelf.pool, scope(), MessageId(message_id), most_messages=5, most_tokens=2_000)
     recall = Recall(pool or shelf.pool, shelf.embedder)
-    beside = await assemble(pool or shelf.pool, recall, scope(), UserId(ADA), working)
+    beside = await assemble(pool or shelf.pool, recall, scope(), UserId(ADA), working, remembers=remembers)
     assert working.trigger is not None
     message = build(render(working, working.trigger, own_id=99, beside=beside), ())[1]
     assert isinstance(message, UserMessage)
@@ -68,6 +70,22 @@ async def test_the_sections_stand_in_their_order_and_are_data(shelf: Shelf) -> N
     assert 'said by "Eve\' (you)" (id 701)' in text
     assert beside.tokens > 0
     assert not beside.failed
+
+
+async def test_where_nothing_is_remembered_older_messages_show_and_no_memory_is_looked_for(shelf: Shelf) -> None:
+    """I7: what was said in the place is the place's; memories and open items are not asked for."""
+    talk = Talk(shelf.pool, start=datetime.now(UTC) - timedelta(days=30))
+    await talk.says(ADA, "The printer on floor two eats paper")
+    await shelf.keeps(ADA, "The printer on floor two is broken.")
+    await shelf.keeps(ADA, "Repair the printer by Friday.", kind="commitment")
+    await shelf.embeds()
+    now = Talk(shelf.pool, start=datetime.now(UTC), _count=50)
+    for number in range(6):
+        await now.says(ADA, f"chatter {number}")
+    text, beside = await shown(shelf, await now.says(ADA, "Is the printer on floor two broken?"), remembers=False)
+    assert "> The printer on floor two eats paper" in text
+    assert (beside.recalled, beside.open_items) == (None, ())
+    assert "[memory" not in text
 
 
 async def test_the_same_corpus_and_question_give_the_same_bytes(shelf: Shelf) -> None:

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from bot.arrivals.items import WAITING_INBOX_SQL
-from bot.turns import CLAIM_TURNS_SQL, HEARTBEAT_SQL
+from bot.turns import CLAIM_TURNS_SQL, HEARTBEAT_SQL, claim
 from memory.context import WORKING_SET_SQL
 from memory.gaps import PLACES_BEHIND_SQL
 from memory.search import SEARCH_PIECES_SQL, SEARCH_WORDS_SQL
@@ -69,9 +69,11 @@ async def test_a_claim_takes_the_author_served_longest_ago(pool: asyncpg.Pool, q
            (1, 1, 7, 3, 'queued', now(), NULL), (1, 1, 8, 4, 'queued', now(), NULL),
            (1, 2, 7, 5, 'queued', now(), NULL), (1, 2, 9, 6, 'queued', now(), NULL)"""
     )
-    rows = await pool.fetch(CLAIM_TURNS_SQL, 2 + queued, 20.0, 1800.0)
-    assert {row["trigger_id"] for row in rows} == {4, 5}
-    assert await pool.fetch(CLAIM_TURNS_SQL, 8, 20.0, 1800.0) == []
+    claimed, others = await claim(pool, most=2 + queued, lease_s=20.0, window_s=1800.0)
+    assert ({turn.trigger_id for turn in claimed}, others) == ({4, 5}, True)
+    assert await claim(pool, most=8, lease_s=20.0, window_s=1800.0) == ((), True)
+    await pool.execute("UPDATE turns SET state = 'cancelled', ended_at = now() WHERE state = 'queued'")
+    assert await claim(pool, most=8, lease_s=20.0, window_s=1800.0) == ((), False)
 
 
 async def test_a_turn_that_came_back_waits_for_those_that_waited_longer(pool: asyncpg.Pool) -> None:
@@ -83,5 +85,5 @@ async def test_a_turn_that_came_back_waits_for_those_that_waited_longer(pool: as
            INSERT INTO turns (space_id, place_id, author_id, trigger_id, triggered_at, available_at)
            VALUES (1, 3, 7, 3, now(), now() - interval '2 seconds')"""
     )
-    claimed = [(await pool.fetchrow(CLAIM_TURNS_SQL, 1, 20.0, 1800.0)) for _ in range(3)]
-    assert [row["trigger_id"] for row in claimed if row is not None] == [2, 3, 1]
+    claimed = [(await claim(pool, most=1, lease_s=20.0, window_s=1800.0))[0] for _ in range(3)]
+    assert [turn.trigger_id for (turn,) in claimed] == [2, 3, 1]
