@@ -44,8 +44,8 @@ class Identity:
 def addressed(data: Mapping[str, Any], me: Identity) -> Reason | None:
     """How the message concerns the bot, or None. `data` is a MESSAGE_CREATE payload."""
     author: Mapping[str, Any] = data["author"]
-    kind, in_guild = int(data.get("type") or 0), data.get("guild_id") is not None
-    if int(author["id"]) == me.user_id:
+    author_id, kind, in_guild = int(author["id"]), int(data.get("type") or 0), data.get("guild_id") is not None
+    if author_id == me.user_id:
         return None
     if kind in (RECIPIENT_ADDED, RECIPIENT_REMOVED) and in_guild and _names(data, me.user_id):
         return "joined" if kind == RECIPIENT_ADDED else "left"
@@ -58,14 +58,15 @@ def addressed(data: Mapping[str, Any], me: Identity) -> Reason | None:
         return "bot" if in_guild and _is_written(data, me) else None
     if not in_guild:
         return "dm"
-    answers_us = _answered_author(data) == me.user_id
+    answered = _answered_author(data)
+    answers_us = answered == me.user_id
     if _names(data, me.user_id) and not (answers_us and not _is_written(data, me)):
         return "mention"
     if _names_own_role(data, me):
         return "mention"
     if answers_us:
         return "reply"
-    if _is_for_others(data):
+    if answered not in (None, author_id) or _is_for_others(data):
         return None
     # Only messages in threads are counted by Discord.
     return "thread" if data.get("position") is not None else "room"
@@ -84,6 +85,8 @@ def _is_written(data: Mapping[str, Any], me: Identity) -> bool:
 
 def _names_own_role(data: Mapping[str, Any], me: Identity) -> bool:
     """By its role, which Discord counts as a mention only for who may mention any role; people mean it anyway."""
+    if not me.own_roles:
+        return False
     own = me.own_roles.get(int(data["guild_id"]))
     return own is not None and f"<@&{own}>" in str(data.get("content"))
 
@@ -95,12 +98,11 @@ def _answered_author(data: Mapping[str, Any]) -> int | None:
 
 
 def _is_for_others(data: Mapping[str, Any]) -> bool:
-    """Whether it is addressed to somebody: it names people, roles or everybody, or replies to somebody else."""
+    """Whether it is addressed to somebody: it names people, roles or everybody."""
     if data.get("mentions") or data.get("mention_roles") or data.get("mention_everyone"):
         return True
-    if _FOR_ALL.search(str(data.get("content") or "")):  # also where its author may not ping them
-        return True
-    return _answered_author(data) not in (None, int(data["author"]["id"]))
+    content = str(data.get("content") or "")
+    return "@" in content and _FOR_ALL.search(content) is not None  # also where its author may not ping them
 
 
 def own_role(guild: Mapping[str, Any], user_id: int) -> int | None:

@@ -20,11 +20,12 @@ RunId = NewType("RunId", int)
 APPLICATION_SPACE = SpaceId(0)
 
 DISCORD_EPOCH = datetime(2015, 1, 1, tzinfo=UTC)
+_DISCORD_EPOCH_S = DISCORD_EPOCH.timestamp()
 
 
 def snowflake_time(snowflake: int) -> datetime:
     """When Discord made this id, in UTC, to the millisecond."""
-    return DISCORD_EPOCH + timedelta(milliseconds=snowflake >> 22)
+    return datetime.fromtimestamp((snowflake >> 22) / 1000 + _DISCORD_EPOCH_S, UTC)
 
 
 def time_snowflake(moment: datetime) -> int:

@@ -14,7 +14,7 @@ from asyncpg import DivisionByZeroError, UniqueViolationError
 from memory.database import Db
 from memory.departures import end_with_places
 from memory.ids import MessageId, TurnId
-from memory.incoming import Incoming, MessageGone, MessageSeen, ReactionAdded, ReactionsRemoved, Structure
+from memory.incoming import Incoming, MessageSeen, ReactionAdded, ReactionsRemoved
 from memory.messages import apply_deletes, merge_messages
 from memory.places import apply_structure
 from memory.reactions import apply_reactions
@@ -30,20 +30,18 @@ class Written:
     cancelled: tuple[TurnId, ...]
 
 
+_PLAIN_CHANGES: Final = frozenset({MessageSeen, type(None)})
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """Events laid out for one transaction: each key once, in order, and ready to be sent where nothing can change
-    which of them are kept."""
+    which of them are kept. `is_plain`: one statement is likely to do, since there is nothing but new messages, and
+    events that change nothing."""
 
     events: tuple[Incoming, ...]
     rows: "_Rows | None"
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether one statement is likely to do: nothing but new messages, and events that change nothing."""
-        return self.rows is not None and not any(
-            isinstance(event.change, MessageGone | Structure) or event.kind == "MESSAGE_UPDATE" for event in self.events
-        )
+    is_plain: bool
 
 
 def lay_out(events: Sequence[Incoming]) -> Group:
@@ -52,10 +50,12 @@ def lay_out(events: Sequence[Incoming]) -> Group:
     for event in events:
         first.setdefault((event.space_id, event.key), event)
     unique = tuple(first.values())
-    if any(isinstance(event.change, ReactionAdded | ReactionsRemoved) for event in unique):
+    changes = {type(event.change) for event in unique}
+    if not changes.isdisjoint((ReactionAdded, ReactionsRemoved)):
         # Those that change nothing are left out, which only the database tells.
-        return Group(unique, None)
-    return Group(unique, _rows(unique))
+        return Group(unique, None, is_plain=False)
+    is_plain = changes <= _PLAIN_CHANGES and all(event.kind != "MESSAGE_UPDATE" for event in unique)
+    return Group(unique, _rows(unique), is_plain)
 
 
 async def write_group(conn: Db, group: Group | Sequence[Incoming]) -> Written:

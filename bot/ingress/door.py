@@ -69,7 +69,8 @@ class Ingress:
         self._sessions = 0
         self._outages = Outages()
         self._echoes = Echoes()
-        self._sequences: dict[str, int] = {}
+        # How far the newest session has come.
+        self._session, self._sequence = "", 0
         self._settled_at = 0.0
 
     def accept(self, dispatch: Dispatch) -> asyncio.Future[Ack] | None:
@@ -143,14 +144,14 @@ class Ingress:
         In the middle of a session nearly nothing is, and to ask costs every event more than a repetition would; what is
         repeated all the same, PostgreSQL's keys find (I2).
         """
+        if dispatch.source != "gateway":
+            return dispatch.source != "action"
         if dispatch.kind in ("READY", "RESUMED"):
             self._settled_at = time.monotonic() + RESTLESS_S
-        again = dispatch.sequence <= self._sequences.get(dispatch.session, 0)
+        again = dispatch.session == self._session and dispatch.sequence <= self._sequence
         if not again:
-            self._sequences = {dispatch.session: dispatch.sequence}
-        if dispatch.source == "action":
-            return False
-        return again or dispatch.source != "gateway" or time.monotonic() < self._settled_at
+            self._session, self._sequence = dispatch.session, dispatch.sequence
+        return again or time.monotonic() < self._settled_at
 
     async def offer(self, dispatch: Dispatch) -> "asyncio.Future[Ack] | None":
         """As `accept`, for those who can wait: a backfill fills half of the queue, the rest is the gateway's."""

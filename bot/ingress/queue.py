@@ -23,8 +23,9 @@ from memory.incoming import Ack, Incoming
 
 log = structlog.get_logger(__name__)
 
-LANES: Final = 2
-"""Writers side by side: PostgreSQL needs about twice as long for an event as this process does."""
+LANES: Final = 4
+"""Writers side by side: PostgreSQL needs about twice as long for an event as this process does, and the more groups are
+on their way, the less often either waits for the other."""
 
 MOST_APART_S: Final = 20.0
 """Seconds by which one lane may be ahead of another: after a crash, what came a minute before the newest message that

@@ -18,17 +18,24 @@ from memory.database import Db
 log = structlog.get_logger(__name__)
 
 KEEP_S: Final = 3600
+"""At least so long is known what was committed, in seconds, and at most twice as long: it is noted in a set an hour."""
+
 # One command with one argument for a group: packing many costs more than journalling the group does. No event key holds
-# U+0000, for PostgreSQL could not hold it. The keys are not declared to Redis, which only a cluster would ask for.
+# U+0000, for PostgreSQL could not hold it. The sets are not declared to Redis, which only a cluster would ask for.
 _KNOWN: Final = """
 local known = {}
-for key in string.gmatch(ARGV[2], '[^%z]+') do
-    if redis.call('EXISTS', ARGV[1] .. key) == 1 then known[#known + 1] = key end
+for key in string.gmatch(ARGV[3], '[^%z]+') do
+    if redis.call('SISMEMBER', ARGV[1], key) == 1 or redis.call('SISMEMBER', ARGV[2], key) == 1 then
+        known[#known + 1] = key
+    end
 end
 return known
 """
 _NOTE: Final = """
-for key in string.gmatch(ARGV[2], '[^%z]+') do redis.call('SET', ARGV[1] .. key, '1', 'EX', ARGV[3]) end
+local keys = {}
+for key in string.gmatch(ARGV[2], '[^%z]+') do keys[#keys + 1] = key end
+redis.call('SADD', ARGV[1], unpack(keys))
+redis.call('EXPIRE', ARGV[1], ARGV[3])
 """
 _BETWEEN: Final = "\0"
 DEADLINE_S: Final = 0.25
@@ -58,7 +65,7 @@ class Ledger:
 
 
 class Seen:
-    """Remembers event keys for an hour. After an error Redis is left alone for five seconds."""
+    """Remembers event keys for an hour or two. After an error Redis is left alone for five seconds."""
 
     def __init__(self, redis: Redis | None, prefix: str, ledger: Ledger | None = None) -> None:
         self._redis = redis
@@ -67,9 +74,9 @@ class Seen:
         self._doubters: set[object] = set()
         self._paused_until = 0.0
 
-    @property
-    def _prefix(self) -> str:
-        return f"{self._before}{self._ledger.name}:"
+    def _hour(self, ago: int = 0) -> str:
+        """The name of the set of this hour, or of one so many hours ago."""
+        return f"{self._before}{self._ledger.name}:{int(time.time() // KEEP_S) - ago}"
 
     def doubt(self, who: object) -> None:
         """PostgreSQL is away from `who`: what was committed may be gone when it comes back, so nothing is vouched
@@ -86,7 +93,7 @@ class Seen:
             return frozenset()
         try:
             async with asyncio.timeout(DEADLINE_S):
-                answer = await self._redis.eval(_KNOWN, 0, self._prefix, _BETWEEN.join(keys))
+                answer = await self._redis.eval(_KNOWN, 0, self._hour(), self._hour(1), _BETWEEN.join(keys))
             known = {key.decode() for key in cast("list[bytes]", answer)}
         except Exception as error:  # whatever is wrong with Redis, the journal goes on
             self._pause(error)
@@ -100,7 +107,7 @@ class Seen:
             return
         try:
             async with asyncio.timeout(DEADLINE_S):
-                await self._redis.eval(_NOTE, 0, self._prefix, _BETWEEN.join(keys), str(KEEP_S))
+                await self._redis.eval(_NOTE, 0, self._hour(), _BETWEEN.join(keys), str(2 * KEEP_S))
         except Exception as error:
             self._pause(error)
         else:

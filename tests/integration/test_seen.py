@@ -24,6 +24,20 @@ async def test_a_committed_event_is_known_and_another_is_not(redis_url: str) -> 
         assert await Seen(redis, "q:").known(["a"]) == frozenset()
 
 
+async def test_what_was_noted_is_known_for_an_hour_and_not_for_ever(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The set of the hour before counts, an older one does not."""
+    async with Redis.from_url(redis_url) as redis:
+        seen = Seen(redis, "p:")
+        monkeypatch.setattr("bot.ingress.seen.time.time", lambda: 7_199.0)
+        await seen.note(["a"])
+        monkeypatch.setattr("bot.ingress.seen.time.time", lambda: 10_799.0)
+        assert await seen.known(["a", "b"]) == {"a"}
+        monkeypatch.setattr("bot.ingress.seen.time.time", lambda: 10_801.0)
+        assert await seen.known(["a"]) == frozenset()
+
+
 async def test_a_redis_that_does_not_answer_knows_nothing_and_is_left_alone() -> None:
     """A miss or an error proves nothing and costs a quarter of a second, once in five."""
     async with Redis.from_url("redis://127.0.0.1:9/0") as redis:
@@ -71,10 +85,13 @@ async def test_each_noted_key_is_in_the_ledger(stage: Stage) -> None:
         await stage.settled(1)
     name = await ledger_name(stage.pool)
     async with Redis.from_url(stage.redis_url) as redis:
-        noted = [str(key, "utf-8") if isinstance(key, bytes) else key for key in await redis.keys(f"*:seen:{name}:*")]
+        hours = await redis.keys(f"*:seen:{name}:*")
+        members = [key for hour in hours for key in await redis.smembers(hour)]
+        noted = [key.decode() if isinstance(key, bytes) else key for key in members]
+        assert 3600 < await redis.ttl(hours[0]) <= 7200
     assert noted
     for key in noted:
-        space, event = key.split(f":seen:{name}:")[1].split(":", 1)
+        space, event = key.split(":", 1)
         row = await stage.pool.fetchval(
             "SELECT 1 FROM discord_events WHERE space_id = $1 AND event_key = $2", int(space), event
         )
