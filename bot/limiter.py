@@ -7,6 +7,7 @@ look at one again, after a failure or in another process, changes nothing and gi
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
@@ -22,20 +23,31 @@ log = structlog.get_logger(__name__)
 DEADLINE_S: Final = 0.25
 PAUSE_S: Final = 5.0
 MOST_LOCAL: Final = 50_000
+_LIMITS: Final = 3
 
 # Put a message (its id and the time) under each key, where it keeps its place, and tell the places.
 _PLACES: Final = """
 local places = {}
 for n, key in ipairs(KEYS) do
-    redis.call('ZADD', key, 'NX', ARGV[2], ARGV[1])
-    places[n] = redis.call('ZRANK', key, ARGV[1])
-    redis.call('EXPIRE', key, ARGV[3])
+    redis.call('ZADD', key, 'NX', ARGV[1], ARGV[n + 2])
+    places[n] = redis.call('ZRANK', key, ARGV[n + 2])
+    redis.call('EXPIRE', key, ARGV[2])
 end
 return places
 """
 
 Verdict = Literal["go", "tell", "hold"]
 """Go on; hold it back and say so; hold it back in silence, for it was said in this window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A message that asks for a turn of its author's in its place."""
+
+    space_id: SpaceId
+    place_id: PlaceId
+    member_id: UserId
+    message_id: MessageId
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,35 +72,52 @@ class Limiter:
         self._local_window = 0
         self._paused_until = 0.0
 
-    async def admit(self, space_id: SpaceId, place_id: PlaceId, member_id: UserId, message_id: MessageId) -> Verdict:
-        """Count the message as a turn of this member, and say whether it may go on."""
+    async def admit(self, wishes: Sequence[Wish]) -> list[Verdict]:
+        """Count each message, in this order, as a turn of its author's, and say whether it may go on."""
         window = int(time.time() // self._rates.window_s)
-        limits = {
-            "member": (f"{window}:m:{space_id}:{member_id}", self._rates.member),
-            "place": (f"{window}:p:{place_id}", self._rates.place),
-            "space": (f"{window}:s:{space_id}", self._rates.space),
-        }
-        places = await self._places(window, [key for key, _ in limits.values()], message_id)
-        over = [name for (name, (_, most)), before in zip(limits.items(), places, strict=True) if before >= most]
+        rates = self._rates
+        limits = [
+            limit
+            for wish in wishes
+            for limit in (
+                ("member", f"{window}:m:{wish.space_id}:{wish.member_id}", rates.member),
+                ("place", f"{window}:p:{wish.place_id}", rates.place),
+                ("space", f"{window}:s:{wish.space_id}", rates.space),
+            )
+        ]
+        before = await self._places(
+            window, [(key, wishes[n // _LIMITS].message_id) for n, (_, key, _) in enumerate(limits)]
+        )
+        over: dict[int, str] = {}
+        for n, ((name, _, most), place) in enumerate(zip(limits, before, strict=True)):
+            if place >= most:
+                over.setdefault(n // _LIMITS, name)
         if not over:
-            return "go"
-        HELD_BACK.labels(over[0]).inc()
-        told = f"{window}:told:{place_id}:{member_id if over[0] == 'member' else over[0]}"
-        return "tell" if await self._places(window, [told], message_id) == [0] else "hold"
+            return ["go"] * len(wishes)
+        telling: list[tuple[str, MessageId]] = []
+        for n, name in over.items():
+            HELD_BACK.labels(name).inc()
+            who = wishes[n].member_id if name == "member" else name
+            telling.append((f"{window}:told:{wishes[n].place_id}:{who}", wishes[n].message_id))
+        first = dict(zip(over, await self._places(window, telling), strict=True))
+        return ["go" if n not in over else "tell" if first[n] == 0 else "hold" for n in range(len(wishes))]
 
     @property
     def window_s(self) -> float:
         """Seconds of the window."""
         return self._rates.window_s
 
-    async def _places(self, window: int, keys: list[str], message_id: MessageId) -> list[int]:
-        """How many messages came before this one under each key. It is put there if it is new."""
+    async def _places(self, window: int, given: Sequence[tuple[str, MessageId]]) -> list[int]:
+        """How many messages came before this one under its key, for each. It is put there if it is new."""
+        if not given:
+            return []
         if self._redis is not None and time.monotonic() >= self._paused_until:
             try:
                 async with asyncio.timeout(DEADLINE_S):
-                    named = [self._prefix + key for key in keys]
+                    keys = [self._prefix + key for key, _ in given]
                     keep_s = int(self._rates.window_s) + 1
-                    answer = await self._redis.eval(_PLACES, len(named), *named, message_id, time.time(), keep_s)
+                    messages = [message_id for _, message_id in given]
+                    answer = await self._redis.eval(_PLACES, len(keys), *keys, time.time(), keep_s, *messages)
                     return [int(place) for place in cast("list[int]", answer)]
             except (RedisError, OSError) as error:
                 REDIS_ERRORS.inc()
@@ -98,7 +127,7 @@ class Limiter:
             self._local.clear()
             self._local_window, self._local_size = window, 0
         places: list[int] = []
-        for key in keys:
+        for key, message_id in given:
             known = self._local.setdefault(key, {})
             self._local_size += message_id not in known
             places.append(known.setdefault(message_id, len(known)))

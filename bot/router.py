@@ -147,7 +147,7 @@ class Router:
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             items = await waiting(conn, BATCH)
             if items:
-                fates = [await self._rules.fate(conn, item) for item in items]
+                fates = await self._rules.fates(conn, items)
                 crash_point("before_route")
                 await self._settle(conn, fates)
         if items:
@@ -162,7 +162,7 @@ class Router:
         if joining := [fate for fate in fates if isinstance(fate, Joined)]:
             own = await _join(conn, joining)
             # Their beginning is no turn, or one that has begun already.
-            decisions += (late := [await self._rules.admitted(Decision(item, _reason(item))) for item in own])
+            decisions += (late := await self._rules.admitted([Decision(item, _reason(item)) for item in own]))
             if late:
                 await self._add_turns(conn, late)
         if ignored := [fate.item.inbox_id for fate in fates if isinstance(fate, Ignored)]:

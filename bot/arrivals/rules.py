@@ -1,5 +1,6 @@
 """Which messages are answered: the deterministic routes, in a fixed order. What none of them claims is a turn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -20,7 +21,7 @@ from bot.arrivals.items import (
 )
 from bot.arrivals.proxies import speaker_of
 from bot.guild_settings import GuildSettingsDoor
-from bot.limiter import Limiter
+from bot.limiter import Limiter, Verdict, Wish
 from memory.database import Db
 
 log = structlog.get_logger(__name__)
@@ -87,8 +88,15 @@ WHERE t.space_id = $1 AND t.place_id = $2 AND t.author_id = $3 AND t.queued_at >
 TAKES_PART_SQL: Final = "SELECT takes_part($1, $2)"
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A turn, if there are not too many."""
+
+    decision: Decision
+
+
 class Rules:
-    """Decides on items, one at a time, on a connection of the router's."""
+    """Decides on items, in their order, on a connection of the router's."""
 
     def __init__(
         self,
@@ -104,8 +112,22 @@ class Rules:
         self._ambience = ambience
         self._routes = routes
 
-    async def fate(self, conn: Db, item: Item) -> Fate:
-        """What becomes of the item. Raises what PostgreSQL raises."""
+    async def fates(self, conn: Db, items: Sequence[Item]) -> list[Fate]:
+        """What becomes of each item. Raises what PostgreSQL raises."""
+        fates = [await self._fate(conn, item) for item in items]
+        admitted = iter(await self.admitted([each.decision for each in fates if isinstance(each, _Wanted)]))
+        return [next(admitted) if isinstance(each, _Wanted) else each for each in fates]
+
+    async def admitted(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """The turns, as far as there are not too many: then a notice once, else silence."""
+        wishes = [
+            Wish(each.item.space_id, each.item.place_id, each.author_id or each.item.author_id, each.item.message_id)
+            for each in decisions
+        ]
+        verdicts = await self._limiter.admit(wishes)
+        return [self._admitted(*each) for each in zip(decisions, verdicts, strict=True)]
+
+    async def _fate(self, conn: Db, item: Item) -> "Fate | _Wanted":
         if item.reason in ("joined", "left"):
             return Ignored(item)
         if item.gone:
@@ -126,7 +148,7 @@ class Rules:
                 pass
         return await self._asked(conn, Decision(item, cast("TurnReason", item.reason)))
 
-    async def _asked(self, conn: Db, decision: Decision) -> Fate:
+    async def _asked(self, conn: Db, decision: Decision) -> "Fate | _Wanted":
         """Somebody waits for an answer."""
         item = decision.item
         if item.age_s > LATE_S:
@@ -137,13 +159,10 @@ class Rules:
                 return Decision(item, decision.reason, cancelled=str(stale))
         if item.before_id is not None:
             return Joined(item, item.before_id)
-        return await self.admitted(decision)
+        return _Wanted(decision)
 
-    async def admitted(self, decision: Decision) -> Decision:
-        """The turn, unless there are too many: then a notice once, else silence."""
+    def _admitted(self, decision: Decision, verdict: Verdict) -> Decision:
         item = decision.item
-        author = decision.author_id or item.author_id
-        verdict = await self._limiter.admit(item.space_id, item.place_id, author, item.message_id)
         if verdict == "go":
             notice = _UNREAD if item.unread else None
             route = self._claimed(decision)
@@ -163,7 +182,7 @@ class Rules:
         ids = (item.space_id, item.place_id, item.message_id, item.author_id)
         return self._routes.claim(Journalled(*ids, item.words, item.reply_to_id))
 
-    async def _overheard(self, conn: Db, item: Item) -> Fate:
+    async def _overheard(self, conn: Db, item: Item) -> "Fate | _Wanted":
         """Plain talk: answered where the bot takes part or listens, else perhaps something is worth saying."""
         settings = await self._settings.of(item.space_id, item.place_id)
         part = item.reason == "thread" and await conn.fetchval(TAKES_PART_SQL, item.space_id, item.place_id)
@@ -173,7 +192,7 @@ class Rules:
             return await self._ambience.fate(conn, item, settings)
         return Ignored(item)
 
-    async def _proxied(self, conn: Db, item: Item) -> Fate:
+    async def _proxied(self, conn: Db, item: Item) -> "Fate | _Wanted":
         """A webhook that may speak for a member whose own message was taken away for it."""
         speaker = await speaker_of(conn, item)
         if speaker is not None:

@@ -51,6 +51,7 @@ class Ingress:
         on_cancel: Callable[[Sequence[TurnId]], None],
     ) -> None:
         self._me = me
+        self._seen = seen
         self._queue = Queue(most_queued)
         self._writers = [
             Writer(
@@ -172,6 +173,7 @@ class Ingress:
         """
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(self._seen.run(), name="seen")
                 for writer in self._writers:
                     group.create_task(writer.run(), name="writer")
         except ExceptionGroup as faults:

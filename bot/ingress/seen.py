@@ -38,6 +38,11 @@ redis.call('SADD', ARGV[1], unpack(keys))
 redis.call('EXPIRE', ARGV[1], ARGV[3])
 """
 _BETWEEN: Final = "\0"
+_AT_ONCE: Final = 512
+
+NOTE_AFTER_S: Final = 0.05
+"""So long after a commit Redis is told of it, in seconds, with all that was committed by then."""
+
 DEADLINE_S: Final = 0.25
 PAUSE_S: Final = 5.0
 
@@ -73,6 +78,9 @@ class Seen:
         self._ledger = ledger or Ledger()
         self._doubters: set[object] = set()
         self._paused_until = 0.0
+        # Committed, and not told to Redis yet, by the set that it belongs to: that of the ledger that holds it.
+        self._unnoted: dict[str, list[str]] = {}
+        self._noted = asyncio.Event()
 
     def _hour(self, ago: int = 0) -> str:
         """The name of the set of this hour, or of one so many hours ago."""
@@ -101,13 +109,31 @@ class Seen:
         REDIS_UP.set(1)
         return frozenset(key for key in keys if key in known) if known else frozenset()
 
-    async def note(self, keys: Sequence[str]) -> None:
-        """Remember that `keys` are committed."""
-        if self._redis is None or not keys or time.monotonic() < self._paused_until:
+    def note(self, keys: Sequence[str]) -> None:
+        """Remember that `keys` are committed: `run` tells Redis a moment later."""
+        if self._redis is not None and time.monotonic() >= self._paused_until:
+            self._unnoted.setdefault(self._hour(), []).extend(keys)
+            self._noted.set()
+
+    async def run(self) -> None:
+        """Tell Redis what is noted, for ever."""
+        while True:
+            await self._noted.wait()
+            await asyncio.sleep(NOTE_AFTER_S)
+            self._noted.clear()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Tell Redis what is noted, now."""
+        unnoted, self._unnoted = self._unnoted, {}
+        if self._redis is None:
             return
         try:
-            async with asyncio.timeout(DEADLINE_S):
-                await self._redis.eval(_NOTE, 0, self._hour(), _BETWEEN.join(keys), str(2 * KEEP_S))
+            for hour, keys in unnoted.items():
+                for at in range(0, len(keys), _AT_ONCE):
+                    async with asyncio.timeout(DEADLINE_S):
+                        told = _BETWEEN.join(keys[at : at + _AT_ONCE])
+                        await self._redis.eval(_NOTE, 0, hour, told, str(2 * KEEP_S))
         except Exception as error:
             self._pause(error)
         else:

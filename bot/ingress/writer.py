@@ -31,6 +31,11 @@ log = structlog.get_logger(__name__)
 RETRY_FIRST_S: Final = 0.1
 RETRY_MOST_S: Final = 5.0
 COMMIT_DEADLINE_S: Final = 30.0
+
+DOUBTS: Final = 4
+"""So many events of a group must be likely repetitions before Redis is asked: PostgreSQL finds fewer sooner than Redis
+answers."""
+
 GIVE_BACK_S: Final = 5.0
 
 
@@ -71,21 +76,16 @@ class Writer:
         self._conn: Borrowed | None = None
         # Committed, and not acknowledged yet.
         self._committed: list[tuple[list[Queued], Written]] = []
-        self._noting: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Journal what arrives, for ever. Cancel it to stop; what is then still queued was never acknowledged."""
-        try:
-            while True:
-                # A fault may have ended an earlier run with events still queued.
-                if not self._lane:
-                    self._lane.rest()
-                    await self._lane.arrived.wait()
-                self._lane.arrived.clear()
-                await self._empty_queue()
-        finally:
-            if self._noting is not None:
-                self._noting.cancel()
+        while True:
+            # A fault may have ended an earlier run with events still queued.
+            if not self._lane:
+                self._lane.rest()
+                await self._lane.arrived.wait()
+            self._lane.arrived.clear()
+            await self._empty_queue()
 
     async def _empty_queue(self) -> None:
         """Journal all that waits.
@@ -165,7 +165,9 @@ class Writer:
         """What of these Redis does not know as committed, laid out for its transaction."""
         waiting = [item for item in taken if item.malformed is None]
         doubtful = [item for item in waiting if item.doubtful]
-        known = await self._seen.known([_seen_key(item.event) for item in doubtful]) if doubtful else frozenset[str]()
+        known = frozenset[str]()
+        if len(doubtful) >= DOUBTS:
+            known = await self._seen.known([_seen_key(item.event) for item in doubtful])
         if known:
             resolve([item for item in waiting if _seen_key(item.event) in known], "duplicate")
             waiting = [item for item in waiting if _seen_key(item.event) not in known]
@@ -217,20 +219,12 @@ class Writer:
         self._committed.append((items, written))
 
     def _settle_committed(self) -> None:
-        """Acknowledge what is committed, and tell Redis beside what comes next: until it knows, it only saves no work
-        (I2)."""
+        """Acknowledge what is committed, and have it noted in Redis: until that knows, it only saves no work (I2)."""
         committed, self._committed = self._committed, []
         for items, written in committed:
             self._settle(items, written)
             crash_point("after_commit")
-        if committed:
-            keys = [_seen_key(item.event) for items, _ in committed for item in items]
-            self._noting = asyncio.create_task(self._note(keys, self._noting), name="note-seen")
-
-    async def _note(self, keys: Sequence[str], before: asyncio.Task[None] | None) -> None:
-        if before is not None:
-            await asyncio.wait([before])
-        await self._seen.note(keys)
+            self._seen.note([_seen_key(item.event) for item in items])
 
     def _settle(self, group: list[Queued], written: Written) -> None:
         if written.stale:

@@ -26,7 +26,7 @@ from sandbox.model import ChatRequest, Completion, call, say
 from tests.harness.relay import open_relay
 from tests.harness.services import FAST, RunServices
 from tests.harness.stage import Stage
-from tests.integration.test_journal import create, ingress, put, snowflake
+from tests.integration.test_journal import GUILD, create, ingress, put, snowflake
 
 COPY = Path("/bin/cp")
 
@@ -111,9 +111,12 @@ def again(number: int) -> Dispatch:
     return replace(create(number), source="backfill")
 
 
-async def test_redis_does_not_vouch_for_what_a_restore_undid(service_folder: Path, redis_url: str) -> None:
+async def test_redis_does_not_vouch_for_what_a_restore_undid(
+    service_folder: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """I1, I2: the data folder is put back to an earlier state, as from a disk's snapshot; Redis, which was not, knows
     events that are now missing. They are journalled again, by a process that ran on and by a new one."""
+    monkeypatch.setattr("bot.ingress.writer.DOUBTS", 1)
     server = EmbeddedPostgres(service_folder, FAST)
     data, snapshot = service_folder / "postgres" / "data", service_folder / "snapshot"
     ledger = Ledger()
@@ -134,8 +137,11 @@ async def test_redis_does_not_vouch_for_what_a_restore_undid(service_folder: Pat
             Redis.from_url(redis_url) as redis,
             open_pool(relay.url, opened=opened) as pool,
         ):
-            async with ingress(pool, seen=Seen(redis, "p:", ledger)) as (running, _):
+            seen = Seen(redis, "p:", ledger)
+            async with ingress(pool, seen=seen) as (running, _):
                 assert await put(running, again(1), again(2)) == ["committed"] * 2
+                await seen.flush()
+                assert await seen.known([f"{GUILD}:create:{snowflake(1)}"])
                 assert await put(running, again(1)) == ["duplicate"]
                 before = ledger.name
                 await relay.cut()

@@ -19,7 +19,8 @@ async def test_a_committed_event_is_known_and_another_is_not(redis_url: str) -> 
     """Read before, written after."""
     async with Redis.from_url(redis_url) as redis:
         seen = Seen(redis, "p:")
-        await seen.note(["a", "b"])
+        seen.note(["a", "b"])
+        await seen.flush()
         assert await seen.known(["a", "b", "c"]) == {"a", "b"}
         assert await Seen(redis, "q:").known(["a"]) == frozenset()
 
@@ -31,8 +32,9 @@ async def test_what_was_noted_is_known_for_an_hour_and_not_for_ever(
     async with Redis.from_url(redis_url) as redis:
         seen = Seen(redis, "p:")
         monkeypatch.setattr("bot.ingress.seen.time.time", lambda: 7_199.0)
-        await seen.note(["a"])
+        seen.note(["a"])
         monkeypatch.setattr("bot.ingress.seen.time.time", lambda: 10_799.0)
+        await seen.flush()
         assert await seen.known(["a", "b"]) == {"a"}
         monkeypatch.setattr("bot.ingress.seen.time.time", lambda: 10_801.0)
         assert await seen.known(["a"]) == frozenset()
@@ -44,7 +46,8 @@ async def test_a_redis_that_does_not_answer_knows_nothing_and_is_left_alone() ->
         seen = Seen(redis, "p:")
         async with asyncio.timeout(5):
             for _ in range(200):
-                await seen.note(["a"])
+                seen.note(["a"])
+                await seen.flush()
                 assert await seen.known(["a"]) == frozenset()
 
 
@@ -60,7 +63,9 @@ async def test_a_redis_that_answers_nonsense_knows_nothing(answer: object) -> No
 
     seen = Seen(Strange(), "p:")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     assert await seen.known(["a"]) == frozenset()
-    await Seen(Strange(), "p:").note(["a"])  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    strange = Seen(Strange(), "p:")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    strange.note(["a"])
+    await strange.flush()
 
 
 async def test_no_database_is_vouched_for_by_what_another_committed(
@@ -99,7 +104,7 @@ async def test_each_noted_key_is_in_the_ledger(stage: Stage) -> None:
 
 
 async def test_redis_is_asked_only_where_a_repetition_is_likely(pool: asyncpg.Pool) -> None:
-    """I2: after a session began, for what is sent anew, and for what was fetched; what it misses, PostgreSQL finds."""
+    """I2: for several that come anew, were fetched, or come as a session begins; PostgreSQL finds the others."""
     asked: list[str] = []
 
     class Listening(Seen):
@@ -108,13 +113,15 @@ async def test_redis_is_asked_only_where_a_repetition_is_likely(pool: asyncpg.Po
             return frozenset()
 
     async with ingress(pool, seen=Listening(None, "")) as (one, _):
-        assert await put(one, create(1, sequence=5), create(2, sequence=6)) == ["committed"] * 2
+        assert await put(one, *(create(n, sequence=n) for n in range(1, 5))) == ["committed"] * 4
         assert asked == []
-        assert await put(one, create(1, sequence=7)) == ["duplicate"]
+        assert await put(one, *(create(n, sequence=n + 10) for n in range(1, 5))) == ["duplicate"] * 4
         assert asked == []
-        assert await put(one, create(2, sequence=6)) == ["duplicate"]
-        fetched = Dispatch("MESSAGE_CREATE", create(3).data, "rest", 0, "backfill")
-        assert await put(one, fetched) == ["committed"]
-        assert asked == [f"create:{snowflake(2)}", f"create:{snowflake(3)}"]
-        await put(one, Dispatch("RESUMED", {}, "s", 8), create(4, sequence=9))
-        assert asked[-1] == f"create:{snowflake(4)}"
+        assert await put(one, *(create(n, sequence=n) for n in range(1, 4))) == ["duplicate"] * 3
+        assert asked == []  # PostgreSQL finds a few sooner
+        fetched = Dispatch("MESSAGE_CREATE", create(5).data, "rest", 0, "backfill")
+        again = [create(n, sequence=n) for n in range(1, 4)]
+        assert await put(one, *again, fetched, create(6, sequence=20)) == ["duplicate"] * 3 + ["committed"] * 2
+        assert asked == [f"create:{snowflake(n)}" for n in (1, 2, 3, 5)]
+        await put(one, Dispatch("RESUMED", {}, "s", 30), *(create(n, sequence=30 + n) for n in range(7, 11)))
+        assert asked[-1] == f"create:{snowflake(10)}"
