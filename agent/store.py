@@ -4,7 +4,8 @@ Every write names the turn's lease and shares a lock on the turn's row: a claim 
 and a write after the claim matches no row (I14). Each is one statement, so one round trip and one commit.
 """
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -44,12 +45,20 @@ class StoredRun:
     resumed: bool
 
 
+def as_stored(prompt: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
+    """The prompt as begin_run keeps it: what PostgreSQL cannot hold is replaced."""
+    return read_prompt(write_prompt(prompt))
+
+
 # Begin a turn's run, or find the one that was cut off. The commit need not wait for the disk: lost with a crash of the
 # server before a step was saved, the run has said and done nothing, and is begun again.
 BEGIN_RUN_SQL = """
 WITH made AS (
-    INSERT INTO agent_runs (space_id, turn_id, model, prompt, place_id, member_id, trigger_id, queued_at)
-    SELECT $1, turn_id, $3, $4::text::jsonb, place_id, author_id, trigger_id, queued_at FROM turns WHERE turn_id = $2
+    INSERT INTO agent_runs (run_id, space_id, turn_id, model, prompt, place_id, member_id, trigger_id, queued_at)
+    OVERRIDING SYSTEM VALUE
+    SELECT coalesce($5, nextval('agent_runs_run_id_seq')), $1, turn_id, $3, $4::text::jsonb, place_id, author_id,
+           trigger_id, queued_at
+    FROM turns WHERE turn_id = $2
     ON CONFLICT (turn_id) WHERE state = 'running' DO NOTHING
     RETURNING run_id
 )
@@ -61,9 +70,10 @@ WHERE turn_id = $2 AND state = 'running' AND NOT EXISTS (SELECT FROM made)
 
 
 async def begin_run(
-    conn: Any, *, space_id: int, turn_id: int, model: str, prompt: Sequence[PromptMessage]
+    conn: Any, *, space_id: int, turn_id: int, model: str, prompt: Sequence[PromptMessage], run_id: int | None = None
 ) -> StoredRun:
-    """The turn's running run if there is one, else a new one with `prompt`.
+    """The turn's running run if there is one, else a new one with `prompt`, and with the number `run_id` if one was set
+    aside for it.
 
     `conn` is an asyncpg connection (or pool) whose turn was claimed before. Raises StoredRunBroken if a stored prompt
     cannot be read.
@@ -71,7 +81,7 @@ async def begin_run(
     written = write_prompt(prompt)
     row = None
     while row is None:  # a conflict with a run that committed after this statement began shows it only to the next
-        row = await conn.fetchrow(BEGIN_RUN_SQL, space_id, turn_id, model, written)
+        row = await conn.fetchrow(BEGIN_RUN_SQL, space_id, turn_id, model, written, run_id)
     stored = row["prompt"] if row["resumed"] else written
     return StoredRun(row["run_id"], read_prompt(stored), row["resumed"])
 
@@ -127,19 +137,28 @@ SELECT count(*) FROM held
 
 
 class PgRunStore:
-    """An agent.ports.RunStore over one run. `resumed` is StoredRun's: a run just begun has nothing to load.
+    """An agent.ports.RunStore over one run. `resumed` is StoredRun's: a run just begun has nothing to load. `begun`:
+    where the run is being begun, when it stands; nothing is written before.
 
     `worded` are the tools of whose arguments and results the audit may keep words; of all others it keeps counts.
     """
 
     def __init__(
-        self, pool: Any, run_id: int, fence: Fence, *, resumed: bool = True, worded: Collection[str] = ()
+        self,
+        pool: Any,
+        run_id: int,
+        fence: Fence,
+        *,
+        resumed: bool = True,
+        worded: Collection[str] = (),
+        begun: Awaitable[object] | None = None,
     ) -> None:
         self._pool = pool
         self._worded = frozenset(worded)
         self._run_id = run_id
         self._fence = fence
         self._resumed = resumed
+        self._begun = begun
 
     async def load(self) -> Sequence[StoredStep]:
         """The stored steps in order. Raises StoredRunBroken if one cannot be read."""
@@ -155,6 +174,8 @@ class PgRunStore:
 
     async def save_step(self, step: int, reply: ModelReply, planned: Sequence[PlannedCall]) -> None:
         """Raises LeaseLost, also if somebody else already saved this step."""
+        if self._begun is not None:
+            await asyncio.shield(self._begun)
         usage = reply.usage
         try:
             saved = await self._pool.fetchval(

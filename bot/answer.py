@@ -165,10 +165,13 @@ class Answerer:
             draft = await progress.finish()
             if draft is None and (progress.is_open or turn.lease_no > 1):
                 draft = await self._drafts.left_by(turn)
-        if composed:
-            await self._deliver(turn, composed, told, draft)
-        else:
-            await self._drafts.clear(turn)
+        try:
+            if composed:
+                await self._deliver(turn, composed, told, draft)
+            else:
+                await self._drafts.clear(turn)
+        finally:
+            _log_end(outcome, run_id)
 
     async def _speak_up(self, turn: Turn, scene: Scene | None, *, quiet: bool) -> None:
         """Say something unasked, or nothing: no typing, no error, no trace of a thought that led to nothing."""
@@ -176,6 +179,7 @@ class Answerer:
         if scene is not None and not quiet:
             outcome, run_id = await self._thinker.think(turn, scene, Progress(self._drafts, turn, 0.0))
             said = spoken(outcome.text) if outcome.kind == "answered" else None
+            _log_end(outcome, run_id)
         if scene is not None and outcome is not None and said is not None:
             heard = replace(outcome, text=said, reason="answered")
             told, composed = await self._compose(turn, heard, run_id, scene.names)
@@ -262,6 +266,19 @@ class Answerer:
             await self._delivery.react(turn, reaction)
         except Exception as error:
             log.warning("turn.not_acknowledged", turn_id=turn.turn_id, error=type(error).__name__)
+
+
+def _log_end(outcome: RunOutcome, run_id: int) -> None:
+    """Say how a run ended, once its answer is out: nobody has to wait for a log."""
+    log.info(
+        "run.ended",
+        run_id=run_id,
+        reason=outcome.reason,
+        steps=outcome.step + 1,
+        calls=outcome.calls,
+        prompt_tokens=outcome.usage.prompt_tokens,
+        completion_tokens=outcome.usage.completion_tokens,
+    )
 
 
 async def _ended_untold(conn: Borrowed, turn: Turn, reason: str) -> bool:

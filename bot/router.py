@@ -61,7 +61,8 @@ WITH held AS MATERIALIZED (
     FROM decided ORDER BY inbox_id
     ON CONFLICT (space_id, trigger_id) DO NOTHING
     RETURNING turn_id, space_id, place_id, author_id, trigger_id, state, notice, lease_no, attempts,
-              triggered_at < now() - make_interval(secs => $11) AS overdue, reason, route
+              triggered_at < now() - make_interval(secs => $11) AS overdue, reason, route,
+              CASE WHEN state = 'running' THEN nextval('agent_runs_run_id_seq') END AS run_id
 ), triggers AS (
     INSERT INTO turn_triggers (space_id, message_id, turn_id) SELECT space_id, trigger_id, turn_id FROM added
 ), routed AS (
@@ -71,7 +72,7 @@ WITH held AS MATERIALIZED (
 )
 SELECT added.* FROM added WHERE state = 'running'
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, 'woken', NULL, NULL, NULL, NULL, NULL, NULL FROM woken
+SELECT NULL, NULL, NULL, NULL, NULL, 'woken', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM woken
 """
 
 # Nothing comes of these.

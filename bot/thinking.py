@@ -3,17 +3,17 @@ here."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-import structlog
-
-from agent.contracts import RunOutcome
+from agent.contracts import PromptMessage, RunOutcome
+from agent.errors import LeaseLost
 from agent.limits import Limits
 from agent.loop import run
 from agent.ports import Model, SpeakingModel
 from agent.prices import Prices
-from agent.store import Fence, PgRunStore, StoredRun, begin_run
+from agent.store import Fence, PgRunStore, StoredRun, as_stored, begin_run
 from agent.tokens import Gauge
 from bot.addressing import Identity
 from bot.ai_events import AiEvent, AiEvents
@@ -39,7 +39,7 @@ from memory.recall import Recall, Recalled
 from tools.ports import TurnContext
 from tools.registry import Registry
 
-log = structlog.get_logger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,11 @@ class Thinker:
         self._surroundings = Surroundings(pool, outlook.reads, me)
 
     async def think(self, turn: Turn, scene: Scene, progress: Progress) -> tuple[RunOutcome, int]:
+        """How the turn's run ended, and its number. The caller commits to its answer, and logs its end.
+
+        The model is asked while the run is begun: until the first step of it is saved, or its end, nothing was done
+        that would have to be known after a crash.
+        """
         trigger, recent = scene.trigger, scene.recent
         settings = await self._settings.of(turn.space_id, turn.place_id)
         model_name = settings.model
@@ -135,40 +140,34 @@ class Thinker:
             rules=scene.rules,
             language=settings.language,
         )
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
-            stored = await begin_run(
-                conn, space_id=turn.space_id, turn_id=turn.turn_id, model=model_name, prompt=prompt
-            )
-        with bind(run_id=stored.run_id):
-            model = self._metered(turn, RunId(stored.run_id), model_name, progress)
-            async with self._noting(beside.recalled, RunId(stored.run_id)):
+        async with _alongside(self._begin(turn, model_name, prompt, beside.recalled)) as begun:
+            run = await begun if turn.run_id is None else StoredRun(turn.run_id, as_stored(prompt), resumed=False)
+            with bind(run_id=run.run_id):
+                model = self._metered(turn, RunId(run.run_id), model_name, progress)
                 context = await self._context(turn, trigger)
-                outcome = await self._run(turn, context, stored, model, looked.pictures, progress)
+                outcome = await self._run(turn, context, run, begun, model, looked.pictures, progress)
         crash_point("after_reply")
-        log.info(
-            "run.ended",
-            run_id=stored.run_id,
-            reason=outcome.reason,
-            steps=outcome.step + 1,
-            calls=outcome.calls,
-            prompt_tokens=outcome.usage.prompt_tokens,
-            completion_tokens=outcome.usage.completion_tokens,
-        )
-        return outcome, stored.run_id
+        return outcome, run.run_id
 
-    @contextlib.asynccontextmanager
-    async def _noting(self, recalled: Recalled | None, run_id: RunId) -> AsyncGenerator[None]:
-        """The recall of a run is written down while the model thinks, and stands before an answer is composed."""
-        if recalled is None:
-            yield
-            return
-        task = asyncio.create_task(self._recall.note(recalled, run_id))
-        try:
-            yield
-            await task
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
+    async def _begin(
+        self, turn: Turn, model_name: str, prompt: Sequence[PromptMessage], recalled: Recalled | None
+    ) -> StoredRun:
+        """Begin the turn's run, or take up the one that it has, and write down what was recalled for it."""
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            run = await begin_run(
+                conn,
+                space_id=turn.space_id,
+                turn_id=turn.turn_id,
+                model=model_name,
+                prompt=prompt,
+                run_id=turn.run_id,
+            )
+        if turn.run_id not in (None, run.run_id):
+            # Somebody claimed the turn after us, and has begun it already.
+            raise LeaseLost(run.run_id, turn.turn_id, turn.lease_no)
+        if recalled is not None:
+            await self._recall.note(recalled, RunId(run.run_id))
+        return run
 
     async def _context(self, turn: Turn, trigger: Line) -> TurnContext:
         """The trusted facts of the turn, and what its tools may use."""
@@ -191,6 +190,7 @@ class Thinker:
         turn: Turn,
         context: TurnContext,
         stored: StoredRun,
+        begun: "asyncio.Task[StoredRun]",
         model: Model,
         pictures: Sequence[Picture],
         progress: Progress,
@@ -200,11 +200,19 @@ class Thinker:
         toolbox = MeteredToolbox(self._registry.for_turn(context), progress)
         worded = [spec.name for spec in toolbox.specs() if spec.audit == "words"]
         fence = Fence(turn.turn_id, turn.lease_no)
+        store = PgRunStore(
+            self._pool,
+            stored.run_id,
+            fence,
+            resumed=stored.resumed,
+            worded=worded,
+            begun=None if begun.done() else begun,
+        )
         return await run(
             stored.prompt,
             model=Sighted(model, pictures) if pictures else model,
             toolbox=toolbox,
-            store=MarkedStore(PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded)),
+            store=MarkedStore(store),
             limits=replace(self._budgets.limits, max_steps=1) if single else self._budgets.limits,
             gauge=self._gauge,
         )
@@ -222,6 +230,20 @@ class Thinker:
         )
         listener = progress if progress.streams else None
         return MeteredModel(self._models[model_name], self._ai_events.note, blank, self._budgets.prices, listener)
+
+
+@contextlib.asynccontextmanager
+async def _alongside(work: Coroutine[Any, Any, T]) -> AsyncGenerator["asyncio.Task[T]"]:
+    """Run `work` while the block runs; it is done when the block is left, and cut off where that fails."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+        await task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # the block's own failure is the one to be raised
 
 
 def _pointed_at(trigger: Line, recent: WorkingSet, answered: Line | None) -> list[Line]:

@@ -19,7 +19,7 @@ from bot.errors import TurnLost
 from bot.metrics import TURN_SECONDS, TURNS
 from bot.receipts import Receipt
 from memory.database import Db
-from memory.ids import MessageId, PlaceId, SpaceId, TurnId, UserId
+from memory.ids import MessageId, PlaceId, RunId, SpaceId, TurnId, UserId
 from memory.scope import Scope
 
 TurnState = Literal["queued", "running", "composed", "delivering", "answered", "failed_told", "cancelled", "expired"]
@@ -48,7 +48,7 @@ class Turn:
     """A claimed turn.
 
     Where nothing was composed yet, it may be `overdue`, its trigger older than the answer window, or `unwanted`, its
-    trigger deleted or the turn stopped.
+    trigger deleted or the turn stopped. `run_id` is the number set aside for its run, where it has none yet.
     """
 
     turn_id: TurnId
@@ -65,6 +65,7 @@ class Turn:
     unwanted: bool = False
     reason: TurnReason = "mention"
     route: str | None = None
+    run_id: RunId | None = None
 
     @property
     def scope(self) -> Scope:
@@ -120,11 +121,12 @@ WITH stale AS (
       AND (t.state = 'queued' OR (t.state IN ('running', 'composed', 'delivering') AND t.lease_until < now()))
     RETURNING t.turn_id, t.space_id, t.place_id, t.author_id, t.trigger_id, t.state, t.outcome, t.notice, t.lease_no,
         t.attempts, t.state = 'running' AND t.triggered_at < now() - make_interval(secs => $3) AS overdue,
-        t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS unwanted, t.reason, t.route
+        t.state = 'running' AND t.cancel_requested_at IS NOT NULL AS unwanted, t.reason, t.route,
+        CASE WHEN t.lease_no = 1 THEN nextval('agent_runs_run_id_seq') END AS run_id
 )
 SELECT * FROM claimed
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, 'queued', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT NULL, NULL, NULL, NULL, NULL, 'queued', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 WHERE EXISTS (SELECT FROM turns q WHERE q.state = 'queued' AND q.turn_id NOT IN (SELECT turn_id FROM picked))
 """
 

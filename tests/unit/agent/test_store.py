@@ -26,7 +26,7 @@ from agent.limits import Limits
 from agent.loop import run
 from agent.prices import Prices
 from agent.results import failure, success
-from agent.store import Fence, PgRunStore, StoredRun, begin_run
+from agent.store import Fence, PgRunStore, StoredRun, as_stored, begin_run
 from tests.unit.agent.scripted import ScriptedModel, Toolbox, calls, say
 from tests.unit.agent.virtual_time import clock
 
@@ -45,11 +45,12 @@ REPLY = ModelReply(AssistantMessage("Wait.", (READ.call, WRITE.call, REJECTED.ca
 OUTCOME = RunOutcome("answered", "Done.", "answered", say("Done."), 1, 3, Usage(17, 5))
 
 
-async def a_turn(pool: Pool) -> Fence:
+async def a_turn(pool: Pool, place_id: int = 2) -> Fence:
     """A running turn under lease 1."""
     turn_id = await pool.fetchval(
         "INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, lease_no, triggered_at) "
-        "VALUES (1, 2, 3, 4, 'running', 1, now()) RETURNING turn_id"
+        "VALUES (1, $1::bigint, 3, $1::bigint + 2, 'running', 1, now()) RETURNING turn_id",
+        place_id,
     )
     return Fence(turn_id, 1)
 
@@ -91,7 +92,35 @@ async def test_a_prompt_that_postgresql_cannot_hold_is_returned_as_it_was_stored
     prompt = (UserMessage("a\0b\ud800"),)
     first = await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="m", prompt=prompt)
     second = await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="m", prompt=prompt)
-    assert first.prompt == second.prompt == (UserMessage("ab\N{REPLACEMENT CHARACTER}"),)
+    assert first.prompt == second.prompt == as_stored(prompt) == (UserMessage("ab\N{REPLACEMENT CHARACTER}"),)
+
+
+async def test_a_run_has_the_number_that_was_set_aside_for_it(pool: Pool) -> None:
+    """And the next one, without any, another."""
+    fence, other = await a_turn(pool), await a_turn(pool, place_id=3)
+    number = await pool.fetchval("SELECT nextval('agent_runs_run_id_seq')")
+    named = await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="m", prompt=PROMPT, run_id=number)
+    assert (named.run_id, named.resumed) == (number, False)
+    assert (await begun(pool, other)).run_id > number
+
+
+async def test_nothing_of_a_run_is_saved_before_it_stands(pool: Pool) -> None:
+    """I3: the model may be asked meanwhile. Who waits in vain leaves those alone who begin it."""
+    fence = await a_turn(pool)
+    number = await pool.fetchval("SELECT nextval('agent_runs_run_id_seq')")
+    beginning: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    store = PgRunStore(pool, number, fence, resumed=False, begun=beginning)
+    given_up = asyncio.create_task(store.save_step(0, say("no"), []))
+    saving = asyncio.create_task(store.save_step(0, say("yes"), []))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.wait([given_up])
+    assert not beginning.cancelled()
+    assert not saving.done()
+    await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="m", prompt=PROMPT, run_id=number)
+    beginning.set_result(None)
+    await saving
+    assert [step.reply.message.text for step in await PgRunStore(pool, number, fence).load()] == ["yes"]
 
 
 async def test_steps_come_back_as_they_were_saved(pool: Pool) -> None:
