@@ -8,7 +8,8 @@ from sandbox.model import say
 from tests.harness.stage import Stage
 
 LOCK = "LOCK TABLE agent_runs IN SHARE MODE"
-WAITS = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%agent_runs%'"
+WAITS = """SELECT 1 FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%agent_runs%'"""
 
 
 async def test_the_model_is_asked_while_the_run_is_begun_and_nothing_is_said_before_it_stands(stage: Stage) -> None:
