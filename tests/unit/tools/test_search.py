@@ -104,6 +104,17 @@ async def test_more_of_the_words_and_shorter_messages_come_first(journal: Journa
     assert (await journal.texts("atlas budget"))[:2] == ["atlas budget", "atlas"]
 
 
+async def test_a_word_that_stands_more_often_counts_more(journal: Journal) -> None:
+    """By BM25, exactly, up to ten times; beyond that it makes no difference. Here all messages have as many words."""
+    said = {times: await journal.write("raven " * times + "flew home") for times in range(12, 0, -1)}
+    await journal.write("the weather is fine")
+    found = {each.message_id: each.score for each in (await journal.find("raven", limit=12)).found}
+    scores = [found[said[times]] for times in range(1, 13)]
+    weight = scores[0]
+    expected = [weight * min(times, 10) * 2.2 / (min(times, 10) + 1.2) for times in range(1, 13)]
+    assert scores == pytest.approx(expected)
+
+
 async def test_equals_are_newest_first_and_the_order_is_stable(journal: Journal) -> None:
     for _ in range(5):
         await journal.write("atlas")
