@@ -32,6 +32,7 @@ LAST_BUSY: Final = 1_000
 """How often the second one waits, which nothing comes after: longer than any answer may take to arrive."""
 
 REDIS_S: Final = 10.0
+_KEYS_AT_ONCE: Final = 1_000
 
 
 class LeaseTaken(Exception):
@@ -171,16 +172,26 @@ class Eraser:
             raise LeaseTaken
 
     async def _forget_keys(self, subject: str) -> None:
-        """Delete what Redis holds under, or as, this id. Where Redis is away, its keys end by themselves in minutes."""
+        """Delete what Redis holds under, or as, this id. Where Redis is away, it all ends by itself within hours."""
         if self.redis is None:
             return
         try:
             async with asyncio.timeout(REDIS_S):
-                keys: AsyncIterator[bytes] = cast("Any", self.redis).scan_iter(match=f"{self.prefix}*", count=1_000)
+                keys: AsyncIterator[bytes] = cast("Any", self.redis).scan_iter(
+                    match=f"{self.prefix}*", count=_KEYS_AT_ONCE
+                )
                 async for key in keys:
                     named = subject.encode() in key
                     if named or (b":card:" in key and await self.redis.get(key) == subject.encode()):
                         await self.redis.delete(key)
+                    elif b":seen:" in key:
+                        # The keys of events begin with their space.
+                        events: AsyncIterator[bytes] = cast("Any", self.redis).sscan_iter(
+                            key, f"{subject}:*", _KEYS_AT_ONCE
+                        )
+                        gone = [event async for event in events]
+                        for at in range(0, len(gone), _KEYS_AT_ONCE):
+                            await self.redis.srem(key, *gone[at : at + _KEYS_AT_ONCE])
         except Exception as error:  # nothing in Redis decides anything, and all of it expires
             REDIS_ERRORS.inc()
             log.warning("redis.away", error=f"{type(error).__name__}: {error}")

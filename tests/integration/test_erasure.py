@@ -12,6 +12,7 @@ import redis.asyncio as redis
 from bot.erasure import members, requests
 from bot.erasure.requests import Seal
 from bot.erasure.worker import Eraser
+from bot.ingress.seen import Seen
 from bot.interactions import EXPIRED_BUTTON
 from memory.ids import PlaceId, SpaceId, UserId
 from memory.items import Draft, remember
@@ -276,6 +277,24 @@ async def test_an_erasure_that_was_cut_off_is_finished_by_whoever_comes_next(
         assert not await requests.is_about(conn, found, SEAL.mark("member", 702))
     assert await found_in(pool, [CANARY, "701"]) == {}
     assert await pool.fetchval("SELECT content FROM chat_messages WHERE author_id = 702") == "and a line of Bob's"
+
+
+async def test_redis_vouches_no_longer_for_the_events_of_a_space_that_was_erased(
+    pool: asyncpg.Pool, redis_url: str
+) -> None:
+    """I15: nor are they taken for known where they come again; those of others are."""
+    async with redis.Redis.from_url(redis_url) as opened:
+        seen = Seen(opened, "muninn:1:seen:")
+        seen.note([f"{space}:create:{number}" for space in (500, 5001, 600) for number in range(2_000)])
+        await seen.flush()
+        async with pool.acquire() as conn, conn.transaction():
+            await requests.ask(conn, SEAL, "space", 500, space_id=SpaceId(500))
+        worker = Eraser(pool, opened, "muninn:1:", lambda _: None, poll_s=0.05, again_s=0.0)
+        while await worker.step():
+            pass
+        assert await seen.known(["500:create:1", "500:create:1999"]) == frozenset()
+        assert await seen.known(["600:create:1", "5001:create:1999"]) == {"600:create:1", "5001:create:1999"}
+    assert await found_in_redis(redis_url, ["'500:", '"500:']) == []
 
 
 @pytest.fixture
