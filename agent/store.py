@@ -50,38 +50,46 @@ def as_stored(prompt: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     return read_prompt(write_prompt(prompt))
 
 
-# Begin a turn's run, or find the one that was cut off. The commit need not wait for the disk: lost with a crash of the
-# server before a step was saved, the run has said and done nothing, and is begun again.
+# Begin a turn's run, or find the one that was cut off, if the lease still holds (else one row without a number). The
+# commit need not wait for the disk: lost with a crash of the server before a step was saved, the run has said and done
+# nothing, and is begun again.
 BEGIN_RUN_SQL = """
-WITH made AS (
+WITH held AS (
+    SELECT turn_id, space_id, place_id, author_id, trigger_id, queued_at FROM turns
+    WHERE turn_id = $1 AND lease_no = $2 AND state = 'running' FOR SHARE
+), made AS (
     INSERT INTO agent_runs (run_id, space_id, turn_id, model, prompt, place_id, member_id, trigger_id, queued_at)
     OVERRIDING SYSTEM VALUE
-    SELECT coalesce($5, nextval('agent_runs_run_id_seq')), $1, turn_id, $3, $4::text::jsonb, place_id, author_id,
+    SELECT coalesce($5, nextval('agent_runs_run_id_seq')), space_id, turn_id, $3, $4::text::jsonb, place_id, author_id,
            trigger_id, queued_at
-    FROM turns WHERE turn_id = $2
+    FROM held
     ON CONFLICT (turn_id) WHERE state = 'running' DO NOTHING
     RETURNING run_id
 )
 SELECT run_id, NULL AS prompt, false AS resumed, set_config('synchronous_commit', 'off', true) FROM made
 UNION ALL
 SELECT run_id, prompt::text, true, NULL FROM agent_runs
-WHERE turn_id = $2 AND state = 'running' AND NOT EXISTS (SELECT FROM made)
+WHERE turn_id = $1 AND state = 'running' AND EXISTS (SELECT FROM held) AND NOT EXISTS (SELECT FROM made)
+UNION ALL
+SELECT NULL, NULL, false, NULL WHERE NOT EXISTS (SELECT FROM held)
 """
 
 
 async def begin_run(
-    conn: Any, *, space_id: int, turn_id: int, model: str, prompt: Sequence[PromptMessage], run_id: int | None = None
+    conn: Any, fence: Fence, *, model: str, prompt: Sequence[PromptMessage], run_id: int | None = None
 ) -> StoredRun:
     """The turn's running run if there is one, else a new one with `prompt`, and with the number `run_id` if one was set
     aside for it.
 
-    `conn` is an asyncpg connection (or pool) whose turn was claimed before. Raises StoredRunBroken if a stored prompt
-    cannot be read.
+    `conn` is an asyncpg connection (or pool) whose turn was claimed before. Raises LeaseLost if the turn is no longer
+    ours, and StoredRunBroken if a stored prompt cannot be read.
     """
     written = write_prompt(prompt)
     row = None
     while row is None:  # a conflict with a run that committed after this statement began shows it only to the next
-        row = await conn.fetchrow(BEGIN_RUN_SQL, space_id, turn_id, model, written, run_id)
+        row = await conn.fetchrow(BEGIN_RUN_SQL, fence.turn_id, fence.lease_no, model, written, run_id)
+    if row["run_id"] is None:
+        raise LeaseLost(run_id or 0, fence.turn_id, fence.lease_no)
     stored = row["prompt"] if row["resumed"] else written
     return StoredRun(row["run_id"], read_prompt(stored), row["resumed"])
 

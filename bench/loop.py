@@ -176,13 +176,14 @@ class Bench:
         turn_id = await self.pool.fetchval(TURN_SQL, self.trigger_id)
         turn = _turn(turn_id, self.trigger_id)
         tools = Tools(self.pool, self.trigger_id)
+        fence = Fence(turn_id, 1)
         self.statements = 0
         started = time.perf_counter()
         async with self.pool.acquire() as conn:
             if await forbidden(conn, turn, Budget(10**12, 10**12)) is not None:
                 raise RuntimeError("the benchmark has no budget")
-            stored = await begin_run(conn, space_id=1, turn_id=turn_id, model="bench", prompt=job.prompt)
-        store = TimedStore(PgRunStore(self.pool, stored.run_id, Fence(turn_id, 1), resumed=False))
+            stored = await begin_run(conn, fence, model="bench", prompt=job.prompt)
+        store = TimedStore(PgRunStore(self.pool, stored.run_id, fence, resumed=False))
         outcome = await run(stored.prompt, model=self.model, toolbox=tools, store=store, limits=LIMITS)
         async with self.pool.acquire() as conn, conn.transaction():
             await finish_run(conn, Ending(stored.run_id, "answered", outcome))

@@ -159,36 +159,36 @@ class Answerer:
             settings.language,
             settings.reply_ping,
         )
-        async with self._shown(turn, progress, settings.ack_reaction):
-            outcome, run_id = await self._thinker.think(turn, scene, progress)
-            told, composed = await self._compose(turn, outcome, run_id, names)
-            draft = await progress.finish()
-            if draft is None and (progress.is_open or turn.lease_no > 1):
-                draft = await self._drafts.left_by(turn)
-        try:
+        with contextlib.ExitStack() as at_last:
+            async with self._shown(turn, progress, settings.ack_reaction):
+                outcome, run_id = await self._thinker.think(turn, scene, progress)
+                at_last.callback(_log_end, outcome, run_id)
+                told, composed = await self._compose(turn, outcome, run_id, names)
+                draft = await progress.finish()
+                if draft is None and (progress.is_open or turn.lease_no > 1):
+                    draft = await self._drafts.left_by(turn)
             if composed:
                 await self._deliver(turn, composed, told, draft)
             else:
                 await self._drafts.clear(turn)
-        finally:
-            _log_end(outcome, run_id)
 
     async def _speak_up(self, turn: Turn, scene: Scene | None, *, quiet: bool) -> None:
         """Say something unasked, or nothing: no typing, no error, no trace of a thought that led to nothing."""
         outcome, run_id, said = None, 0, None
-        if scene is not None and not quiet:
-            outcome, run_id = await self._thinker.think(turn, scene, Progress(self._drafts, turn, 0.0))
-            said = spoken(outcome.text) if outcome.kind == "answered" else None
-            _log_end(outcome, run_id)
-        if scene is not None and outcome is not None and said is not None:
-            heard = replace(outcome, text=said, reason="answered")
-            told, composed = await self._compose(turn, heard, run_id, scene.names)
-            await self._deliver(turn, composed, told)
-            return
-        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-            await turns.end(conn, turn, "cancelled", reason="silent")
-            if outcome is not None:
-                await finish_run(conn, Ending(run_id, "cancelled", outcome, "silent", self._budgets.prices))
+        with contextlib.ExitStack() as at_last:
+            if scene is not None and not quiet:
+                outcome, run_id = await self._thinker.think(turn, scene, Progress(self._drafts, turn, 0.0))
+                at_last.callback(_log_end, outcome, run_id)
+                said = spoken(outcome.text) if outcome.kind == "answered" else None
+            if scene is not None and outcome is not None and said is not None:
+                heard = replace(outcome, text=said, reason="answered")
+                told, composed = await self._compose(turn, heard, run_id, scene.names)
+                await self._deliver(turn, composed, told)
+                return
+            async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+                await turns.end(conn, turn, "cancelled", reason="silent")
+                if outcome is not None:
+                    await finish_run(conn, Ending(run_id, "cancelled", outcome, "silent", self._budgets.prices))
 
     async def _forbidden(self, turn: Turn) -> Forbidden | None:
         settings = await self._settings.of(turn.space_id, turn.place_id)
@@ -269,7 +269,7 @@ class Answerer:
 
 
 def _log_end(outcome: RunOutcome, run_id: int) -> None:
-    """Say how a run ended, once its answer is out: nobody has to wait for a log."""
+    """Say how a run ended, when its answer is out, or failed to get out: nobody has to wait for a log."""
     log.info(
         "run.ended",
         run_id=run_id,

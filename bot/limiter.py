@@ -25,11 +25,12 @@ PAUSE_S: Final = 5.0
 MOST_LOCAL: Final = 50_000
 _LIMITS: Final = 3
 
-# Put a message (its id and the time) under each key, where it keeps its place, and tell the places.
+# Put a message (its id and the time, a microsecond later than the one before it) under each key, where it keeps its
+# place, and tell the places.
 _PLACES: Final = """
 local places = {}
 for n, key in ipairs(KEYS) do
-    redis.call('ZADD', key, 'NX', ARGV[1], ARGV[n + 2])
+    redis.call('ZADD', key, 'NX', ARGV[1] + n * 1e-6, ARGV[n + 2])
     places[n] = redis.call('ZRANK', key, ARGV[n + 2])
     redis.call('EXPIRE', key, ARGV[2])
 end

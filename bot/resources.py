@@ -47,7 +47,7 @@ async def open_resources(settings: Settings, database_url: str, redis_url: str) 
 
     async with contextlib.AsyncExitStack() as stack:
         pool: Pool = await stack.enter_async_context(
-            open_pool(database_url, most=max(POOL_MOST, settings.workers + 4), opened=opened)
+            open_pool(database_url, most=max(POOL_MOST, settings.workers + 6), opened=opened)
         )
         stack.callback(pool.terminate)
         redis: Redis = Redis.from_url(

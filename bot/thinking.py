@@ -2,13 +2,11 @@
 here."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from agent.contracts import PromptMessage, RunOutcome
-from agent.errors import LeaseLost
 from agent.limits import Limits
 from agent.loop import run
 from agent.ports import Model, SpeakingModel
@@ -24,7 +22,7 @@ from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
 from bot.progress import Progress
 from bot.prompt import ASKED, render
-from bot.seeing.eyes import NOTHING, Eyes
+from bot.seeing.eyes import NOTHING, Eyes, Looked
 from bot.seeing.pictures import Picture
 from bot.seeing.sighted import Sighted
 from bot.seeing.surroundings import Surroundings
@@ -140,31 +138,35 @@ class Thinker:
             rules=scene.rules,
             language=settings.language,
         )
-        async with _alongside(self._begin(turn, model_name, prompt, beside.recalled)) as begun:
-            run = await begun if turn.run_id is None else StoredRun(turn.run_id, as_stored(prompt), resumed=False)
-            with bind(run_id=run.run_id):
-                model = self._metered(turn, RunId(run.run_id), model_name, progress)
-                context = await self._context(turn, trigger)
-                outcome = await self._run(turn, context, run, begun, model, looked.pictures, progress)
+        prompt = as_stored(prompt)
+        begun = asyncio.create_task(self._begin(turn, model_name, prompt, beside.recalled), name="begin-run")
+        run = await begun if turn.run_id is None else StoredRun(turn.run_id, prompt, resumed=False)
+        outcome = await _while_begun(begun, self._asked(turn, trigger, run, begun, model_name, looked, progress))
         crash_point("after_reply")
         return outcome, run.run_id
+
+    async def _asked(
+        self,
+        turn: Turn,
+        trigger: Line,
+        run: StoredRun,
+        begun: "asyncio.Task[StoredRun]",
+        model_name: str,
+        looked: Looked,
+        progress: Progress,
+    ) -> RunOutcome:
+        with bind(run_id=run.run_id):
+            model = self._metered(turn, RunId(run.run_id), model_name, progress)
+            context = await self._context(turn, trigger)
+            return await self._run(turn, context, run, begun, model, looked.pictures, progress)
 
     async def _begin(
         self, turn: Turn, model_name: str, prompt: Sequence[PromptMessage], recalled: Recalled | None
     ) -> StoredRun:
         """Begin the turn's run, or take up the one that it has, and write down what was recalled for it."""
+        fence = Fence(turn.turn_id, turn.lease_no)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            run = await begin_run(
-                conn,
-                space_id=turn.space_id,
-                turn_id=turn.turn_id,
-                model=model_name,
-                prompt=prompt,
-                run_id=turn.run_id,
-            )
-        if turn.run_id not in (None, run.run_id):
-            # Somebody claimed the turn after us, and has begun it already.
-            raise LeaseLost(run.run_id, turn.turn_id, turn.lease_no)
+            run = await begin_run(conn, fence, model=model_name, prompt=prompt, run_id=turn.run_id)
         if recalled is not None:
             await self._recall.note(recalled, RunId(run.run_id))
         return run
@@ -200,14 +202,7 @@ class Thinker:
         toolbox = MeteredToolbox(self._registry.for_turn(context), progress)
         worded = [spec.name for spec in toolbox.specs() if spec.audit == "words"]
         fence = Fence(turn.turn_id, turn.lease_no)
-        store = PgRunStore(
-            self._pool,
-            stored.run_id,
-            fence,
-            resumed=stored.resumed,
-            worded=worded,
-            begun=None if begun.done() else begun,
-        )
+        store = PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded, begun=begun)
         return await run(
             stored.prompt,
             model=Sighted(model, pictures) if pictures else model,
@@ -232,18 +227,22 @@ class Thinker:
         return MeteredModel(self._models[model_name], self._ai_events.note, blank, self._budgets.prices, listener)
 
 
-@contextlib.asynccontextmanager
-async def _alongside(work: Coroutine[Any, Any, T]) -> AsyncGenerator["asyncio.Task[T]"]:
-    """Run `work` while the block runs; it is done when the block is left, and cut off where that fails."""
-    task = asyncio.create_task(work)
+async def _while_begun(begun: "asyncio.Task[StoredRun]", asking: Coroutine[Any, Any, T]) -> T:
+    """What `asking` gives, once the run stands too. Where one of them fails, the other is cut off; both are over when
+    this is."""
+    task = asyncio.create_task(asking, name="ask")
     try:
-        yield task
-        await task
+        await asyncio.wait([begun, task], return_when=asyncio.FIRST_EXCEPTION)
+        if begun.done():
+            begun.result()
+        return task.result()
     finally:
+        begun.cancel()
         task.cancel()
-        await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()  # the block's own failure is the one to be raised
+        await asyncio.wait([begun, task])
+        for each in (begun, task):
+            if not each.cancelled():
+                each.exception()  # the first failure is the one to be raised
 
 
 def _pointed_at(trigger: Line, recent: WorkingSet, answered: Line | None) -> list[Line]:

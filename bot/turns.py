@@ -85,7 +85,7 @@ class Part:
 
 # Claim at most $1 turns: those whose worker fell silent or gave them back, and of each free lane the author served
 # longest ago; those first that have waited longest, so that what comes back again and again holds up nobody. One more
-# row tells that others are queued still.
+# row tells that others wait still.
 CLAIM_TURNS_SQL: Final = """
 WITH stale AS (
     SELECT turn_id, lease_until AS due FROM turns
@@ -128,11 +128,13 @@ SELECT * FROM claimed
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, 'queued', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 WHERE EXISTS (SELECT FROM turns q WHERE q.state = 'queued' AND q.turn_id NOT IN (SELECT turn_id FROM picked))
+   OR EXISTS (SELECT FROM turns s WHERE s.state IN ('running', 'composed', 'delivering') AND s.lease_until < now()
+                AND s.turn_id NOT IN (SELECT turn_id FROM picked))
 """
 
 
 async def claim(conn: Db, *, most: int, lease_s: float, window_s: float) -> tuple[tuple[Turn, ...], bool]:
-    """Claim at most `most` turns for `lease_s` seconds, and tell whether others are queued still. `window_s`: the
+    """Claim at most `most` turns for `lease_s` seconds, and tell whether others wait still. `window_s`: the
     answer window.
 
     Raises asyncpg.UniqueViolationError where another process took the same lane in the same instant; claim again.

@@ -56,7 +56,7 @@ class Worker:
         self._poll_s = poll_s
         self._running: dict[TurnId, tuple[Turn, asyncio.Task[None]]] = {}
         self._unwanted: set[TurnId] = set()
-        # Whether turns were queued, when we looked last, that the end of another may let begin.
+        # Whether turns waited, when we looked last, that the end of another may let begin.
         self._others_wait = False
         self._beat_at = time.monotonic()
         self._stopping = False

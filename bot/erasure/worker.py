@@ -172,7 +172,7 @@ class Eraser:
             raise LeaseTaken
 
     async def _forget_keys(self, subject: str) -> None:
-        """Delete what Redis holds under, or as, this id. Where Redis is away, it all ends by itself within hours."""
+        """Delete what Redis holds under, or as, this id. Where Redis is away, all of it ends by itself."""
         if self.redis is None:
             return
         try:
@@ -181,10 +181,7 @@ class Eraser:
                     match=f"{self.prefix}*", count=_KEYS_AT_ONCE
                 )
                 async for key in keys:
-                    named = subject.encode() in key
-                    if named or (b":card:" in key and await self.redis.get(key) == subject.encode()):
-                        await self.redis.delete(key)
-                    elif b":seen:" in key:
+                    if b":seen:" in key:
                         # The keys of events begin with their space.
                         events: AsyncIterator[bytes] = cast("Any", self.redis).sscan_iter(
                             key, f"{subject}:*", _KEYS_AT_ONCE
@@ -192,6 +189,10 @@ class Eraser:
                         gone = [event async for event in events]
                         for at in range(0, len(gone), _KEYS_AT_ONCE):
                             await self.redis.srem(key, *gone[at : at + _KEYS_AT_ONCE])
+                    elif subject.encode() in key or (
+                        b":card:" in key and await self.redis.get(key) == subject.encode()
+                    ):
+                        await self.redis.delete(key)
         except Exception as error:  # nothing in Redis decides anything, and all of it expires
             REDIS_ERRORS.inc()
             log.warning("redis.away", error=f"{type(error).__name__}: {error}")

@@ -18,15 +18,21 @@ from memory.database import Db
 log = structlog.get_logger(__name__)
 
 KEEP_S: Final = 3600
-"""At least so long is known what was committed, in seconds, and at most twice as long: it is noted in a set an hour."""
+"""At least so long is known what was committed, in seconds."""
+
+STRETCH_S: Final = 600
+"""What is committed within so many seconds is noted in one set, which goes as a whole."""
 
 # One command with one argument for a group: packing many costs more than journalling the group does. No event key holds
 # U+0000, for PostgreSQL could not hold it. The sets are not declared to Redis, which only a cluster would ask for.
 _KNOWN: Final = """
 local known = {}
-for key in string.gmatch(ARGV[3], '[^%z]+') do
-    if redis.call('SISMEMBER', ARGV[1], key) == 1 or redis.call('SISMEMBER', ARGV[2], key) == 1 then
-        known[#known + 1] = key
+for key in string.gmatch(ARGV[1], '[^%z]+') do
+    for n = 2, #ARGV do
+        if redis.call('SISMEMBER', ARGV[n], key) == 1 then
+            known[#known + 1] = key
+            break
+        end
     end
 end
 return known
@@ -70,7 +76,7 @@ class Ledger:
 
 
 class Seen:
-    """Remembers event keys for an hour or two. After an error Redis is left alone for five seconds."""
+    """Remembers event keys for an hour. After an error Redis is left alone for five seconds."""
 
     def __init__(self, redis: Redis | None, prefix: str, ledger: Ledger | None = None) -> None:
         self._redis = redis
@@ -82,9 +88,10 @@ class Seen:
         self._unnoted: dict[str, list[str]] = {}
         self._noted = asyncio.Event()
 
-    def _hour(self, ago: int = 0) -> str:
-        """The name of the set of this hour, or of one so many hours ago."""
-        return f"{self._before}{self._ledger.name}:{int(time.time() // KEEP_S) - ago}"
+    def stretch(self, ago: int = 0) -> str:
+        """The name of the set of what is committed now, into the database that this process is connected to; or of the
+        one before it, or before that."""
+        return f"{self._before}{self._ledger.name}:{int(time.time() // STRETCH_S) - ago}"
 
     def doubt(self, who: object) -> None:
         """PostgreSQL is away from `who`: what was committed may be gone when it comes back, so nothing is vouched
@@ -99,9 +106,10 @@ class Seen:
         """Which of `keys` are known to be committed."""
         if self._redis is None or self._doubters or time.monotonic() < self._paused_until:
             return frozenset()
+        sets = [self.stretch(ago) for ago in range(KEEP_S // STRETCH_S + 1)]
         try:
             async with asyncio.timeout(DEADLINE_S):
-                answer = await self._redis.eval(_KNOWN, 0, self._hour(), self._hour(1), _BETWEEN.join(keys))
+                answer = await self._redis.eval(_KNOWN, 0, _BETWEEN.join(keys), *sets)
             known = {key.decode() for key in cast("list[bytes]", answer)}
         except Exception as error:  # whatever is wrong with Redis, the journal goes on
             self._pause(error)
@@ -109,10 +117,10 @@ class Seen:
         REDIS_UP.set(1)
         return frozenset(key for key in keys if key in known) if known else frozenset()
 
-    def note(self, keys: Sequence[str]) -> None:
-        """Remember that `keys` are committed: `run` tells Redis a moment later."""
+    def note(self, keys: Sequence[str], stretch: str) -> None:
+        """Remember that `keys` are committed, in the set that was `stretch` at that moment: `run` tells Redis soon."""
         if self._redis is not None and time.monotonic() >= self._paused_until:
-            self._unnoted.setdefault(self._hour(), []).extend(keys)
+            self._unnoted.setdefault(stretch, []).extend(keys)
             self._noted.set()
 
     async def run(self) -> None:
@@ -129,11 +137,11 @@ class Seen:
         if self._redis is None:
             return
         try:
-            for hour, keys in unnoted.items():
+            for stretch, keys in unnoted.items():
                 for at in range(0, len(keys), _AT_ONCE):
                     async with asyncio.timeout(DEADLINE_S):
                         told = _BETWEEN.join(keys[at : at + _AT_ONCE])
-                        await self._redis.eval(_NOTE, 0, hour, told, str(2 * KEEP_S))
+                        await self._redis.eval(_NOTE, 0, stretch, told, str(KEEP_S))
         except Exception as error:
             self._pause(error)
         else:

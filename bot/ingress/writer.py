@@ -75,7 +75,7 @@ class Writer:
         self._on_cancel = on_cancel
         self._conn: Borrowed | None = None
         # Committed, and not acknowledged yet.
-        self._committed: list[tuple[list[Queued], Written]] = []
+        self._committed: list[tuple[list[Queued], Written, str]] = []
 
     async def run(self) -> None:
         """Journal what arrives, for ever. Cancel it to stop; what is then still queued was never acknowledged."""
@@ -216,15 +216,15 @@ class Writer:
         assert written is not None  # noqa: S101 - _until_done returns only after write did
         COMMIT_SECONDS.observe(time.perf_counter() - started)
         GROUP_SIZE.observe(len(items))
-        self._committed.append((items, written))
+        self._committed.append((items, written, self._seen.stretch()))
 
     def _settle_committed(self) -> None:
         """Acknowledge what is committed, and have it noted in Redis: until that knows, it only saves no work (I2)."""
         committed, self._committed = self._committed, []
-        for items, written in committed:
+        for items, written, stretch in committed:
             self._settle(items, written)
             crash_point("after_commit")
-            self._seen.note([_seen_key(item.event) for item in items])
+            self._seen.note([_seen_key(item.event) for item in items], stretch)
 
     def _settle(self, group: list[Queued], written: Written) -> None:
         if written.stale:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import orjson
+from structlog.testing import capture_logs
 
 from sandbox.model import say
 from tests.harness.stage import Stage
@@ -52,6 +53,30 @@ async def test_who_claimed_the_turn_meanwhile_answers_it_alone(stage: Stage) -> 
     assert stage.discord.bot_messages() == [answer]
     runs = await stage.pool.fetch("SELECT model, state FROM agent_runs")
     assert [tuple(run) for run in runs] == [("another", "answered")]
+
+
+async def test_a_run_that_cannot_be_begun_cuts_its_request_off(stage: Stage) -> None:
+    """I9: PostgreSQL refuses for a while, as with a full disk; the turn comes again, and is answered once."""
+    gate = stage.model.hold()
+    await stage.pool.execute(
+        """CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN PERFORM pg_sleep(0.3); RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$"""
+    )
+    await stage.pool.execute("CREATE TRIGGER full_disk BEFORE INSERT ON agent_runs EXECUTE FUNCTION full_disk()")
+    with capture_logs() as logs:
+        async with stage.muninn():
+            asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} when did it leave?")
+            await gate.reached()
+            await stage.until(
+                "SELECT 1 FROM turns WHERE state = 'running' AND lease_until < now() + interval '2 seconds'"
+            )
+            await stage.pool.execute("DROP TRIGGER full_disk ON agent_runs")
+            stage.model.default(say("At dawn."))
+            answer = await stage.discord.wait_for_message(reply_to=asked)
+            assert await stage.settled(1) == ["answered"]
+    assert stage.discord.bot_messages() == [answer]
+    assert [entry["error"] for entry in logs if entry["event"] == "turn.interrupted"] == ["DiskFullError"]
+    assert not any(entry["event"] == "turn.broken" for entry in logs)
 
 
 async def _taken_over(conn: Any) -> None:

@@ -162,3 +162,18 @@ async def test_a_turn_that_found_no_free_hands_begins_when_there_are(
         await hands.woken.taken.wait()
         hands.end(1)
         assert await hands.begun.get() == 2
+
+
+async def test_turns_that_a_dead_worker_left_begin_one_after_the_other(
+    pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """I14: as many as there are hands, then the next, however many there are."""
+    async with working(pool, monkeypatch, slots=1) as hands:
+        await pool.execute(
+            "INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, triggered_at, lease_no, lease_until) "
+            "SELECT 1, n, 7, n, 'running', now(), 1, now() - n * interval '1 second' FROM generate_series(1, 3) AS n"
+        )
+        hands.woken.set()
+        for trigger_id in (3, 2, 1):
+            assert await hands.begun.get() == trigger_id
+            hands.end(trigger_id)

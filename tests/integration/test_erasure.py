@@ -285,7 +285,7 @@ async def test_redis_vouches_no_longer_for_the_events_of_a_space_that_was_erased
     """I15: nor are they taken for known where they come again; those of others are."""
     async with redis.Redis.from_url(redis_url) as opened:
         seen = Seen(opened, "muninn:1:seen:")
-        seen.note([f"{space}:create:{number}" for space in (500, 5001, 600) for number in range(2_000)])
+        seen.note([f"{space}:create:{number}" for space in (500, 5001, 600) for number in range(2_000)], seen.stretch())
         await seen.flush()
         async with pool.acquire() as conn, conn.transaction():
             await requests.ask(conn, SEAL, "space", 500, space_id=SpaceId(500))

@@ -59,8 +59,9 @@ async def test_two_routers_come_to_the_same_verdicts(redis_url: str, redis_is: s
 async def test_messages_that_are_looked_at_together_are_counted_in_their_order(redis_url: str, redis_is: str) -> None:
     """As if they were looked at one by one."""
     wishes = [
-        *(Wish(SPACE, PLACE, ADA, MessageId(n)) for n in range(4)),
-        *(Wish(SPACE, PLACE, BOB, MessageId(n)) for n in (4, 5)),
+        # An old message that was edited comes after a newer one.
+        *(Wish(SPACE, PLACE, ADA, MessageId(n)) for n in (9, 7, 8, 1)),
+        *(Wish(SPACE, PLACE, BOB, MessageId(n)) for n in (5, 4)),
         Wish(SPACE, PlaceId(9), BOB, MessageId(6)),
     ]
     async with Redis.from_url(redis_url) as redis:

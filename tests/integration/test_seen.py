@@ -19,7 +19,7 @@ async def test_a_committed_event_is_known_and_another_is_not(redis_url: str) -> 
     """Read before, written after."""
     async with Redis.from_url(redis_url) as redis:
         seen = Seen(redis, "p:")
-        seen.note(["a", "b"])
+        seen.note(["a", "b"], seen.stretch())
         await seen.flush()
         assert await seen.known(["a", "b", "c"]) == {"a", "b"}
         assert await Seen(redis, "q:").known(["a"]) == frozenset()
@@ -28,11 +28,11 @@ async def test_a_committed_event_is_known_and_another_is_not(redis_url: str) -> 
 async def test_what_was_noted_is_known_for_an_hour_and_not_for_ever(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The set of the hour before counts, an older one does not."""
+    """Those sets count that hold something of the last hour."""
     async with Redis.from_url(redis_url) as redis:
         seen = Seen(redis, "p:")
         monkeypatch.setattr("bot.ingress.seen.time.time", lambda: 7_199.0)
-        seen.note(["a"])
+        seen.note(["a"], seen.stretch())
         monkeypatch.setattr("bot.ingress.seen.time.time", lambda: 10_799.0)
         await seen.flush()
         assert await seen.known(["a", "b"]) == {"a"}
@@ -46,7 +46,7 @@ async def test_a_redis_that_does_not_answer_knows_nothing_and_is_left_alone() ->
         seen = Seen(redis, "p:")
         async with asyncio.timeout(5):
             for _ in range(200):
-                seen.note(["a"])
+                seen.note(["a"], seen.stretch())
                 await seen.flush()
                 assert await seen.known(["a"]) == frozenset()
 
@@ -64,7 +64,7 @@ async def test_a_redis_that_answers_nonsense_knows_nothing(answer: object) -> No
     seen = Seen(Strange(), "p:")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     assert await seen.known(["a"]) == frozenset()
     strange = Seen(Strange(), "p:")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-    strange.note(["a"])
+    strange.note(["a"], strange.stretch())
     await strange.flush()
 
 
@@ -90,10 +90,10 @@ async def test_each_noted_key_is_in_the_ledger(stage: Stage) -> None:
         await stage.settled(1)
     name = await ledger_name(stage.pool)
     async with Redis.from_url(stage.redis_url) as redis:
-        hours = await redis.keys(f"*:seen:{name}:*")
-        members = [key for hour in hours for key in await redis.smembers(hour)]
+        sets = await redis.keys(f"*:seen:{name}:*")
+        members = [key for each in sets for key in await redis.smembers(each)]
         noted = [key.decode() if isinstance(key, bytes) else key for key in members]
-        assert 3600 < await redis.ttl(hours[0]) <= 7200
+        assert 3000 < await redis.ttl(sets[0]) <= 3600
     assert noted
     for key in noted:
         space, event = key.split(":", 1)

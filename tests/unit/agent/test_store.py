@@ -56,7 +56,7 @@ async def a_turn(pool: Pool, place_id: int = 2) -> Fence:
 
 
 async def begun(pool: Pool, fence: Fence) -> StoredRun:
-    return await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="m", prompt=PROMPT)
+    return await begin_run(pool, fence, model="m", prompt=PROMPT)
 
 
 async def opened(pool: Pool) -> tuple[PgRunStore, int, Fence]:
@@ -74,7 +74,7 @@ async def test_a_second_attempt_continues_the_run_with_its_stored_prompt(pool: P
     """I3: a resumed attempt sees the prompt that the first one saw, whatever it offers itself."""
     fence = await a_turn(pool)
     first = await begun(pool, fence)
-    second = await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="other", prompt=(UserMessage("New"),))
+    second = await begin_run(pool, fence, model="other", prompt=(UserMessage("New"),))
     assert first == StoredRun(first.run_id, PROMPT, resumed=False)
     assert second == replace(first, resumed=True)
 
@@ -90,8 +90,8 @@ async def test_a_prompt_that_postgresql_cannot_hold_is_returned_as_it_was_stored
     """Both attempts send the same bytes."""
     fence = await a_turn(pool)
     prompt = (UserMessage("a\0b\ud800"),)
-    first = await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="m", prompt=prompt)
-    second = await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="m", prompt=prompt)
+    first = await begin_run(pool, fence, model="m", prompt=prompt)
+    second = await begin_run(pool, fence, model="m", prompt=prompt)
     assert first.prompt == second.prompt == as_stored(prompt) == (UserMessage("ab\N{REPLACEMENT CHARACTER}"),)
 
 
@@ -99,9 +99,20 @@ async def test_a_run_has_the_number_that_was_set_aside_for_it(pool: Pool) -> Non
     """And the next one, without any, another."""
     fence, other = await a_turn(pool), await a_turn(pool, place_id=3)
     number = await pool.fetchval("SELECT nextval('agent_runs_run_id_seq')")
-    named = await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="m", prompt=PROMPT, run_id=number)
+    named = await begin_run(pool, fence, model="m", prompt=PROMPT, run_id=number)
     assert (named.run_id, named.resumed) == (number, False)
     assert (await begun(pool, other)).run_id > number
+
+
+async def test_who_has_lost_the_lease_begins_nothing(pool: Pool) -> None:
+    """I14: neither beside another's run, nor after its end, nor for a turn that is gone; and does not wait for it."""
+    fence = await a_turn(pool)
+    await reclaim(pool, fence)
+    for _ in range(2):
+        with pytest.raises(LeaseLost):
+            await begun(pool, fence)
+        await pool.execute("DELETE FROM turns")
+    assert await pool.fetchval("SELECT count(*) FROM agent_runs") == 0
 
 
 async def test_nothing_of_a_run_is_saved_before_it_stands(pool: Pool) -> None:
@@ -117,7 +128,7 @@ async def test_nothing_of_a_run_is_saved_before_it_stands(pool: Pool) -> None:
     await asyncio.wait([given_up])
     assert not beginning.cancelled()
     assert not saving.done()
-    await begin_run(pool, space_id=1, turn_id=fence.turn_id, model="m", prompt=PROMPT, run_id=number)
+    await begin_run(pool, fence, model="m", prompt=PROMPT, run_id=number)
     beginning.set_result(None)
     await saving
     assert [step.reply.message.text for step in await PgRunStore(pool, number, fence).load()] == ["yes"]
