@@ -182,6 +182,7 @@ async def _older(pool: Pool, scope: Scope, request: str, working: WorkingSet, *,
             before_id=first,
             elsewhere_before_id=trigger_id,
             within_s=_SEARCH_S,
+            content_only=True,
         )
         hits = [
             each.message_id

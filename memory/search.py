@@ -146,7 +146,7 @@ _TIMES: Final = "width_bucket(ts_rank(words, operand), '{{{steps}}}'::float4[])"
 # and a rare word in an old message must not be crowded out by them.
 SEARCH_WORDS_SQL: Final = f"""
 WITH said AS MATERIALIZED (
-    SELECT word, {_IS_FILLER} AS filler
+    SELECT word, NOT $11::bool AND {_IS_FILLER} AS filler
     FROM unnest(to_tsvector('simple', $3)) AS said (word) ORDER BY filler, word LIMIT $10
 ), asked AS MATERIALIZED (
     SELECT word AS lexeme,
@@ -154,28 +154,31 @@ WITH said AS MATERIALIZED (
            filler AND NOT bool_and(filler) OVER () AS filler
     FROM said
 ), {_NEWEST.strip().replace("COLUMNS", _MATCHED_WORDS)}, near AS MATERIALIZED (
-    SELECT message_id, lexeme, {_TIMES} AS times, length(words) AS size FROM newest JOIN asked ON words @@ operand
+    SELECT message_id, lexeme, {_TIMES}::float8 AS times, length(words)::float8 AS size
+    FROM newest JOIN asked ON words @@ operand
 ), common AS MATERIALIZED (
     SELECT lexeme FROM near GROUP BY lexeme HAVING count(*) >= $8 / 20
 ), {_OLDER.format(where=_RARE_WORDS).replace("COLUMNS", "words")}, pair AS MATERIALIZED (
     SELECT message_id, lexeme, times, size FROM near
     UNION ALL
     SELECT message_id, lexeme, {_TIMES}, length(words) FROM older JOIN asked ON words @@ operand
-), total AS (
-    SELECT count(DISTINCT message_id) AS hits, avg(size)::float8 AS mean_size,
-           (SELECT count(*) FROM newest) + (SELECT count(*) FROM older) AS messages
+), looked_at AS (
+    SELECT avg(size) AS mean_size,
+           ((SELECT count(*) FROM newest) + (SELECT count(*) FROM older))::float8 AS messages
     FROM pair
 ), rarity AS (
-    SELECT lexeme, ln(1 + (messages - count(*) + 0.5) / (count(*) + 0.5))::float8
-                   * CASE WHEN filler THEN {_FILLER_WEIGHT} ELSE 1 END AS weight
-    FROM pair JOIN asked USING (lexeme) CROSS JOIN total GROUP BY lexeme, filler, messages
-), best AS (
+    SELECT lexeme, ln(1 + (messages - count(*) + 0.5::float8) / (count(*) + 0.5::float8))
+                   * CASE WHEN filler THEN {_FILLER_WEIGHT}::float8 ELSE 1 END AS weight
+    FROM pair JOIN asked USING (lexeme) CROSS JOIN looked_at GROUP BY lexeme, filler, messages
+), scored AS MATERIALIZED (
     -- BM25 with its usual k1 = 1.2, b = 0.75
-    SELECT message_id, sum(weight * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * size / mean_size))) AS score
-    FROM pair JOIN rarity USING (lexeme) CROSS JOIN total
-    GROUP BY message_id
-    ORDER BY score DESC, message_id DESC
-    LIMIT $7
+    SELECT message_id,
+           sum(weight * times * 2.2::float8 / (times + 0.3::float8 + 0.9::float8 * size / mean_size)) AS score
+    FROM pair JOIN rarity USING (lexeme) CROSS JOIN looked_at GROUP BY message_id
+), total AS (
+    SELECT count(*) AS hits FROM scored
+), best AS (
+    SELECT message_id, score FROM scored ORDER BY score DESC, message_id DESC LIMIT $7
 {_BEST.format(terms=", (SELECT count(*) FROM asked) AS terms").strip()}
 """
 
@@ -240,12 +243,14 @@ async def search_words(
     since: int = 0,
     person: UserId | None = None,
     within_s: float | None = None,
+    content_only: bool = False,
 ) -> FoundWords:
     """The `limit` best messages with any word of `query`, older than `before_id`, from the snowflake `since` on: of the
     scope's place, and of others whose words may show there, which are older than `elsewhere_before_id` if it is given.
     `person`: only what they wrote.
 
     Deleted messages, and those that were only heard of, are left out. `within_s` bounds the statement, in seconds.
+    `content_only`: the query has no word that says nothing by itself, so that none is looked for.
     """
     before = before_id if before_id is not None else _NEWEST_ID
     bounds = (before, before if elsewhere_before_id is None else elsewhere_before_id, since, limit, NEWEST_READ, person)
@@ -254,7 +259,9 @@ async def search_words(
         rows = await fetch_scoped(db, SEARCH_PIECES_SQL, scope, pieces, *bounds, timeout=within_s)
         how = "pieces"
     else:
-        rows = await fetch_scoped(db, SEARCH_WORDS_SQL, scope, query, *bounds, _MOST_TERMS, timeout=within_s)
+        rows = await fetch_scoped(
+            db, SEARCH_WORDS_SQL, scope, query, *bounds, _MOST_TERMS, content_only, timeout=within_s
+        )
         how = "words"
         if rows[0]["terms"] == 0:
             return FoundWords((), "none", 0, "the query has no word to search for")

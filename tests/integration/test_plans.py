@@ -31,7 +31,7 @@ CASES = [
     (WORKING_SET_SQL, (1, 1, 31, None), {"chat_messages_place"}, {"chat_messages"}),
     (
         SEARCH_WORDS_SQL,
-        (1, 1, "word", 2**62, 2**62, 0, 5, 5_000, None, 32),
+        (1, 1, "word", 2**62, 2**62, 0, 5, 5_000, None, 32, False),
         {"chat_messages_place", "chat_messages_pkey"},
         {"chat_messages"},
     ),
