@@ -170,7 +170,9 @@ def _shows_nothing(markup: Markup, piece: Piece) -> bool:
         return True
     shown = (piece.prefix + text[piece.start : piece.end] + piece.suffix).strip("\n")
     region = markup.region_at(piece.end) or markup.region_at(piece.start)
-    return region is not None and region.is_code and is_blank(shown[len(region.prefix) : -len(region.suffix)])
+    if region is None or not region.is_code or not is_blank(text[piece.start : region.block[0]]):
+        return False
+    return is_blank(shown[len(region.prefix) : -len(region.suffix)])
 
 
 def _settled(text: str) -> str:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.speech.parts import MOST_CHARACTERS, cut, is_blank, snapshot, split
@@ -77,6 +77,7 @@ def prose(part: str) -> str:
 
 
 @given(WILD, LIMITS)
+@example("`\n``` ", 90)  # words before a block that shows nothing
 @settings(max_examples=150, deadline=None)
 def test_the_pieces_add_up_to_the_source(text: str, limit: int) -> None:
     """Join equals source: between the pieces, in order, nothing is left out but what shows nothing."""
