@@ -97,7 +97,8 @@ class Answerer:
         elif turn.notice is not None:
             await self._tell(turn, turn.notice, "notice")
         else:
-            await self._answer(turn)
+            with contextlib.ExitStack() as at_last:
+                await self._answer(turn, at_last)
 
     async def _routed(self, turn: Turn) -> bool:
         """Let the route that claimed the turn bring it to its end; False where it passes after all."""
@@ -130,7 +131,8 @@ class Answerer:
         """End the run that an earlier attempt may have begun."""
         await abandon_run(conn, turn.turn_id, state=state, reason=reason, prices=self._budgets.prices)
 
-    async def _answer(self, turn: Turn) -> None:
+    async def _answer(self, turn: Turn, at_last: contextlib.ExitStack) -> None:
+        """`at_last` is for what nobody has to wait for."""
         async with asyncio.TaskGroup() as group:
             looking = group.create_task(self._forbidden(turn))
             reading = group.create_task(self._recent(turn))
@@ -138,7 +140,7 @@ class Answerer:
         why, recent = looking.result(), reading.result()
         scene = None if recent.trigger is None else Scene(recent.trigger, recent, ruling.result())
         if turn.reason == "ambient":
-            await self._speak_up(turn, scene, quiet=why is not None)
+            await self._speak_up(turn, scene, at_last, quiet=why is not None)
             return
         if why is not None:
             log.warning("turn.forbidden", why=why)
@@ -159,36 +161,34 @@ class Answerer:
             settings.language,
             settings.reply_ping,
         )
-        with contextlib.ExitStack() as at_last:
-            async with self._shown(turn, progress, settings.ack_reaction):
-                outcome, run_id = await self._thinker.think(turn, scene, progress)
-                at_last.callback(_log_end, outcome, run_id)
-                told, composed = await self._compose(turn, outcome, run_id, names)
-                draft = await progress.finish()
-                if draft is None and (progress.is_open or turn.lease_no > 1):
-                    draft = await self._drafts.left_by(turn)
-            if composed:
-                await self._deliver(turn, composed, told, draft)
-            else:
-                await self._drafts.clear(turn)
+        async with self._shown(turn, progress, settings.ack_reaction):
+            outcome, run_id = await self._thinker.think(turn, scene, progress)
+            at_last.callback(_log_end, outcome, run_id)
+            told, composed = await self._compose(turn, outcome, run_id, names)
+            draft = await progress.finish()
+            if draft is None and (progress.is_open or turn.lease_no > 1):
+                draft = await self._drafts.left_by(turn)
+        if composed:
+            await self._deliver(turn, composed, told, draft)
+        else:
+            await self._drafts.clear(turn)
 
-    async def _speak_up(self, turn: Turn, scene: Scene | None, *, quiet: bool) -> None:
+    async def _speak_up(self, turn: Turn, scene: Scene | None, at_last: contextlib.ExitStack, *, quiet: bool) -> None:
         """Say something unasked, or nothing: no typing, no error, no trace of a thought that led to nothing."""
         outcome, run_id, said = None, 0, None
-        with contextlib.ExitStack() as at_last:
-            if scene is not None and not quiet:
-                outcome, run_id = await self._thinker.think(turn, scene, Progress(self._drafts, turn, 0.0))
-                at_last.callback(_log_end, outcome, run_id)
-                said = spoken(outcome.text) if outcome.kind == "answered" else None
-            if scene is not None and outcome is not None and said is not None:
-                heard = replace(outcome, text=said, reason="answered")
-                told, composed = await self._compose(turn, heard, run_id, scene.names)
-                await self._deliver(turn, composed, told)
-                return
-            async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
-                await turns.end(conn, turn, "cancelled", reason="silent")
-                if outcome is not None:
-                    await finish_run(conn, Ending(run_id, "cancelled", outcome, "silent", self._budgets.prices))
+        if scene is not None and not quiet:
+            outcome, run_id = await self._thinker.think(turn, scene, Progress(self._drafts, turn, 0.0))
+            at_last.callback(_log_end, outcome, run_id)
+            said = spoken(outcome.text) if outcome.kind == "answered" else None
+        if scene is not None and outcome is not None and said is not None:
+            heard = replace(outcome, text=said, reason="answered")
+            told, composed = await self._compose(turn, heard, run_id, scene.names)
+            await self._deliver(turn, composed, told)
+            return
+        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+            await turns.end(conn, turn, "cancelled", reason="silent")
+            if outcome is not None:
+                await finish_run(conn, Ending(run_id, "cancelled", outcome, "silent", self._budgets.prices))
 
     async def _forbidden(self, turn: Turn) -> Forbidden | None:
         settings = await self._settings.of(turn.space_id, turn.place_id)

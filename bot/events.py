@@ -323,11 +323,9 @@ def message_seen(data: Payload, me: Identity) -> MessageSeen:
     reply_to = reference.get("message_id") if reference and int(reference.get("type") or 0) == 0 else None
     member = data.get("member")
     nick = cast("Payload", member).get("nick") if isinstance(member, dict) else None
-    place_id = PlaceId(snowflake(data["channel_id"]))
-    guild_id = data.get("guild_id")
     return MessageSeen(
-        SpaceId(snowflake(guild_id)) if guild_id is not None else SpaceId(place_id),
-        place_id,
+        space_of(data),
+        PlaceId(snowflake(data["channel_id"])),
         message_id,
         author_id,
         kind,

@@ -23,7 +23,6 @@ log = structlog.get_logger(__name__)
 DEADLINE_S: Final = 0.25
 PAUSE_S: Final = 5.0
 MOST_LOCAL: Final = 50_000
-_LIMITS: Final = 3
 
 # Put a message (its id and the time, a microsecond later than the one before it) under each key, where it keeps its
 # place, and tell the places.
@@ -76,32 +75,27 @@ class Limiter:
     async def admit(self, wishes: Sequence[Wish]) -> list[Verdict]:
         """Count each message, in this order, as a turn of its author's, and say whether it may go on."""
         window = int(time.time() // self._rates.window_s)
-        rates = self._rates
-        limits = [
-            limit
-            for wish in wishes
-            for limit in (
-                ("member", f"{window}:m:{wish.space_id}:{wish.member_id}", rates.member),
-                ("place", f"{window}:p:{wish.place_id}", rates.place),
-                ("space", f"{window}:s:{wish.space_id}", rates.space),
-            )
+        limits = [self._limits(window, wish) for wish in wishes]
+        given = [(key, wish.message_id) for wish, own in zip(wishes, limits, strict=True) for _, key, _ in own]
+        before = iter(await self._places(window, given))
+        over = [[name for name, _, most in own if next(before) >= most] for own in limits]
+        telling = [
+            (f"{window}:told:{wish.place_id}:{wish.member_id if names[0] == 'member' else names[0]}", wish.message_id)
+            for wish, names in zip(wishes, over, strict=True)
+            if names
         ]
-        before = await self._places(
-            window, [(key, wishes[n // _LIMITS].message_id) for n, (_, key, _) in enumerate(limits)]
+        for names in filter(None, over):
+            HELD_BACK.labels(names[0]).inc()
+        told = iter(await self._places(window, telling))
+        return ["go" if not names else "tell" if next(told) == 0 else "hold" for names in over]
+
+    def _limits(self, window: int, wish: Wish) -> tuple[tuple[str, str, int], ...]:
+        """What bounds a wish: by what, its counter, and how many it takes."""
+        return (
+            ("member", f"{window}:m:{wish.space_id}:{wish.member_id}", self._rates.member),
+            ("place", f"{window}:p:{wish.place_id}", self._rates.place),
+            ("space", f"{window}:s:{wish.space_id}", self._rates.space),
         )
-        over: dict[int, str] = {}
-        for n, ((name, _, most), place) in enumerate(zip(limits, before, strict=True)):
-            if place >= most:
-                over.setdefault(n // _LIMITS, name)
-        if not over:
-            return ["go"] * len(wishes)
-        telling: list[tuple[str, MessageId]] = []
-        for n, name in over.items():
-            HELD_BACK.labels(name).inc()
-            who = wishes[n].member_id if name == "member" else name
-            telling.append((f"{window}:told:{wishes[n].place_id}:{who}", wishes[n].message_id))
-        first = dict(zip(over, await self._places(window, telling), strict=True))
-        return ["go" if n not in over else "tell" if first[n] == 0 else "hold" for n in range(len(wishes))]
 
     @property
     def window_s(self) -> float:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from agent.contracts import PromptMessage, RunOutcome
 from agent.limits import Limits
 from agent.loop import run
-from agent.ports import Model, SpeakingModel
+from agent.ports import SpeakingModel
 from agent.prices import Prices
 from agent.store import Fence, PgRunStore, StoredRun, as_stored, begin_run
 from agent.tokens import Gauge
@@ -22,7 +22,7 @@ from bot.metering import MarkedStore, MeteredModel, MeteredToolbox
 from bot.outlook import Outlook
 from bot.progress import Progress
 from bot.prompt import ASKED, render
-from bot.seeing.eyes import NOTHING, Eyes, Looked
+from bot.seeing.eyes import NOTHING, Eyes
 from bot.seeing.pictures import Picture
 from bot.seeing.sighted import Sighted
 from bot.seeing.surroundings import Surroundings
@@ -140,36 +140,21 @@ class Thinker:
         )
         prompt = as_stored(prompt)
         begun = asyncio.create_task(self._begin(turn, model_name, prompt, beside.recalled), name="begin-run")
-        run = await begun if turn.run_id is None else StoredRun(turn.run_id, prompt, resumed=False)
-        outcome = await _while_begun(begun, self._asked(turn, trigger, run, begun, model_name, looked, progress))
+        stored = await begun if turn.run_id is None else StoredRun(turn.run_id, prompt, resumed=False)
+        asking = self._ask(turn, trigger, stored, begun, model_name, looked.pictures, progress)
+        outcome = await _while_begun(begun, asking)
         crash_point("after_reply")
-        return outcome, run.run_id
-
-    async def _asked(
-        self,
-        turn: Turn,
-        trigger: Line,
-        run: StoredRun,
-        begun: "asyncio.Task[StoredRun]",
-        model_name: str,
-        looked: Looked,
-        progress: Progress,
-    ) -> RunOutcome:
-        with bind(run_id=run.run_id):
-            model = self._metered(turn, RunId(run.run_id), model_name, progress)
-            context = await self._context(turn, trigger)
-            return await self._run(turn, context, run, begun, model, looked.pictures, progress)
+        return outcome, stored.run_id
 
     async def _begin(
         self, turn: Turn, model_name: str, prompt: Sequence[PromptMessage], recalled: Recalled | None
     ) -> StoredRun:
         """Begin the turn's run, or take up the one that it has, and write down what was recalled for it."""
-        fence = Fence(turn.turn_id, turn.lease_no)
         async with self._pool.acquire(timeout=BORROW_S) as conn:
-            run = await begin_run(conn, fence, model=model_name, prompt=prompt, run_id=turn.run_id)
+            stored = await begin_run(conn, _fence(turn), model=model_name, prompt=prompt, run_id=turn.run_id)
         if recalled is not None:
-            await self._recall.note(recalled, RunId(run.run_id))
-        return run
+            await self._recall.note(recalled, RunId(stored.run_id))
+        return stored
 
     async def _context(self, turn: Turn, trigger: Line) -> TurnContext:
         """The trusted facts of the turn, and what its tools may use."""
@@ -187,30 +172,34 @@ class Thinker:
             recall=self._recall,
         )
 
-    async def _run(
+    async def _ask(
         self,
         turn: Turn,
-        context: TurnContext,
+        trigger: Line,
         stored: StoredRun,
         begun: "asyncio.Task[StoredRun]",
-        model: Model,
+        model_name: str,
         pictures: Sequence[Picture],
         progress: Progress,
     ) -> RunOutcome:
-        """Pictures, and what nobody asked for, are for one reply without tools."""
-        single = turn.reason == "ambient" or bool(pictures)
-        toolbox = MeteredToolbox(self._registry.for_turn(context), progress)
-        worded = [spec.name for spec in toolbox.specs() if spec.audit == "words"]
-        fence = Fence(turn.turn_id, turn.lease_no)
-        store = PgRunStore(self._pool, stored.run_id, fence, resumed=stored.resumed, worded=worded, begun=begun)
-        return await run(
-            stored.prompt,
-            model=Sighted(model, pictures) if pictures else model,
-            toolbox=toolbox,
-            store=MarkedStore(store),
-            limits=replace(self._budgets.limits, max_steps=1) if single else self._budgets.limits,
-            gauge=self._gauge,
-        )
+        """Run the loop. Pictures, and what nobody asked for, are for one reply without tools."""
+        with bind(run_id=stored.run_id):
+            metered = self._metered(turn, RunId(stored.run_id), model_name, progress)
+            context = await self._context(turn, trigger)
+            single = turn.reason == "ambient" or bool(pictures)
+            toolbox = MeteredToolbox(self._registry.for_turn(context), progress)
+            worded = [spec.name for spec in toolbox.specs() if spec.audit == "words"]
+            store = PgRunStore(
+                self._pool, stored.run_id, _fence(turn), resumed=stored.resumed, worded=worded, begun=begun
+            )
+            return await run(
+                stored.prompt,
+                model=Sighted(metered, pictures) if pictures else metered,
+                toolbox=toolbox,
+                store=MarkedStore(store),
+                limits=replace(self._budgets.limits, max_steps=1) if single else self._budgets.limits,
+                gauge=self._gauge,
+            )
 
     def _metered(self, turn: Turn, run_id: RunId, model_name: str, progress: Progress) -> MeteredModel:
         blank = AiEvent(
@@ -243,6 +232,10 @@ async def _while_begun(begun: "asyncio.Task[StoredRun]", asking: Coroutine[Any, 
         for each in (begun, task):
             if not each.cancelled():
                 each.exception()  # the first failure is the one to be raised
+
+
+def _fence(turn: Turn) -> Fence:
+    return Fence(turn.turn_id, turn.lease_no)
 
 
 def _pointed_at(trigger: Line, recent: WorkingSet, answered: Line | None) -> list[Line]:

@@ -182,13 +182,7 @@ class Eraser:
                 )
                 async for key in keys:
                     if b":seen:" in key:
-                        # The keys of events begin with their space.
-                        events: AsyncIterator[bytes] = cast("Any", self.redis).sscan_iter(
-                            key, f"{subject}:*", _KEYS_AT_ONCE
-                        )
-                        gone = [event async for event in events]
-                        for at in range(0, len(gone), _KEYS_AT_ONCE):
-                            await self.redis.srem(key, *gone[at : at + _KEYS_AT_ONCE])
+                        await self._forget_events(self.redis, key, subject)
                     elif subject.encode() in key or (
                         b":card:" in key and await self.redis.get(key) == subject.encode()
                     ):
@@ -196,3 +190,10 @@ class Eraser:
         except Exception as error:  # nothing in Redis decides anything, and all of it expires
             REDIS_ERRORS.inc()
             log.warning("redis.away", error=f"{type(error).__name__}: {error}")
+
+    async def _forget_events(self, redis: Redis, key: bytes, space: str) -> None:
+        """Take a space's events out of a set of what is committed. Their keys begin with it."""
+        events: AsyncIterator[bytes] = cast("Any", redis).sscan_iter(key, f"{space}:*", _KEYS_AT_ONCE)
+        gone = [event async for event in events]
+        for at in range(0, len(gone), _KEYS_AT_ONCE):
+            await redis.srem(key, *gone[at : at + _KEYS_AT_ONCE])

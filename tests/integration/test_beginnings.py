@@ -5,7 +5,8 @@ from typing import Any
 import orjson
 from structlog.testing import capture_logs
 
-from sandbox.model import say
+from sandbox.discord import Message
+from sandbox.model import ChatRequest, say
 from tests.harness.stage import Stage
 
 LOCK = "LOCK TABLE agent_runs IN SHARE MODE"
@@ -18,13 +19,8 @@ async def test_the_model_is_asked_while_the_run_is_begun_and_nothing_is_said_bef
     stage.model.default(say("At dawn."))
     async with stage.muninn():
         async with stage.pool.acquire() as conn, conn.transaction():
-            await conn.execute(LOCK)
-            asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} when did it leave?")
-            request = await stage.model.wait_for_request()
+            asked, request = await _asked_and_not_begun(stage, conn)
             assert await conn.fetchval("SELECT count(*) FROM agent_runs") == 0
-            await stage.until(
-                "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%agent_runs%'"
-            )
             assert stage.discord.replies_to(asked) == []
         answer = await stage.discord.wait_for_message(reply_to=asked)
         assert answer.content == "At dawn."
@@ -41,12 +37,7 @@ async def test_who_claimed_the_turn_meanwhile_answers_it_alone(stage: Stage) -> 
     stage.model.default(say("At dawn."))
     async with stage.muninn():
         async with stage.pool.acquire() as conn, conn.transaction():
-            await conn.execute(LOCK)
-            asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} when did it leave?")
-            await stage.model.wait_for_request()
-            await stage.until(
-                "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%agent_runs%'"
-            )
+            asked, _ = await _asked_and_not_begun(stage, conn)
             await _taken_over(conn)
         answer = await stage.discord.wait_for_message(reply_to=asked)
         assert await stage.settled(1) == ["answered"]
@@ -77,6 +68,15 @@ async def test_a_run_that_cannot_be_begun_cuts_its_request_off(stage: Stage) -> 
     assert stage.discord.bot_messages() == [answer]
     assert [entry["error"] for entry in logs if entry["event"] == "turn.interrupted"] == ["DiskFullError"]
     assert not any(entry["event"] == "turn.broken" for entry in logs)
+
+
+async def _asked_and_not_begun(stage: Stage, conn: Any) -> tuple[Message, ChatRequest]:
+    """Ada asks, and so is the model, while the run waits for the transaction of `conn`."""
+    await conn.execute(LOCK)
+    asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} when did it leave?")
+    request = await stage.model.wait_for_request()
+    await stage.until(WAITS)
+    return asked, request
 
 
 async def _taken_over(conn: Any) -> None:
