@@ -67,20 +67,30 @@ async def _ask(url: str) -> int:
 
 def _servers(folder: Path) -> list[psutil.Process]:
     """The processes that name the folder on their command line: keepers, PostgreSQL and Valkey."""
-    found: list[psutil.Process] = []
+    return [process for process, _ in _commands(folder)]
+
+
+def _keepers(folder: Path) -> list[psutil.Process]:
+    return [process for process, line in _commands(folder) if "keeper" in line]
+
+
+def _commands(folder: Path) -> list[tuple[psutil.Process, str]]:
+    """Each process with its command line as it was read once: one that ends meanwhile cannot be asked again."""
+    found: list[tuple[psutil.Process, str]] = []
     for process in psutil.process_iter(["cmdline"]):
         line = " ".join(process.info["cmdline"] or [])
         if str(folder) in line and process.pid != os.getpid() and "pytest" not in line:
-            found.append(process)
+            found.append((process, line))
     return found
 
 
 def _user(folder: Path, rest: str) -> subprocess.Popen[str]:
     """Another process that starts PostgreSQL in the folder, says "up", and goes on with `rest`."""
     program = f"""
-        import sys, time
+        import signal, sys, time
         from pathlib import Path
         from bot.services import EmbeddedPostgres
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests were started by nohup
         server = EmbeddedPostgres(Path({str(folder)!r}), {FAST!r})
         server.start()
         print("up", flush=True)
@@ -169,8 +179,7 @@ async def test_two_processes_share_the_server(folder: Path, user: Callable[[str]
     other = user("sys.stdin.readline(); server.stop()")
     mine = EmbeddedPostgres(folder, FAST)
     await asyncio.to_thread(mine.start)
-    keepers = [process for process in _servers(folder) if "keeper" in " ".join(process.cmdline())]
-    assert len(keepers) == 1
+    assert len(_keepers(folder)) == 1
     other.communicate("leave\n", timeout=30)
     assert await _ask(mine.url("postgres")) == 1
     await asyncio.to_thread(mine.stop)
@@ -203,7 +212,7 @@ async def test_a_start_right_after_a_kill_gets_a_server(
 async def test_a_server_without_its_keeper_is_found(folder: Path, user: Callable[[str], subprocess.Popen[str]]) -> None:
     """Keeper and user killed at once leave an orphan; the next start ends it and starts anew."""
     process = user("time.sleep(600)")
-    for keeper in [found for found in _servers(folder) if "keeper" in " ".join(found.cmdline())]:
+    for keeper in _keepers(folder):
         keeper.kill()
     process.kill()
     process.wait(30)
