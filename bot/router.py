@@ -41,11 +41,12 @@ WITH held AS MATERIALIZED (
 ), begun AS MATERIALIZED (
     SELECT inbox_id FROM (
         SELECT DISTINCT ON (space_id, place_id) h.inbox_id, h.delay_s FROM held h
-        WHERE h.cancelled IS NULL AND NOT EXISTS (
-            SELECT FROM turns w WHERE w.space_id = h.space_id AND w.place_id = h.place_id AND w.state = 'queued')
+        WHERE h.cancelled IS NULL AND NOT EXISTS (  -- one look each: OFFSET keeps it from being joined
+            SELECT FROM turns w
+            WHERE w.space_id = h.space_id AND w.place_id = h.place_id AND w.state = 'queued' OFFSET 0)
           AND NOT EXISTS (
             SELECT FROM turns w WHERE w.space_id = h.space_id AND w.place_id = h.place_id
-              AND w.state IN ('running', 'composed', 'delivering'))
+              AND w.state IN ('running', 'composed', 'delivering') OFFSET 0)
         ORDER BY space_id, place_id, inbox_id
     ) AS first WHERE delay_s = 0 ORDER BY inbox_id LIMIT $9
 ), decided AS (

@@ -62,6 +62,8 @@ _POSTGRES_OPTIONS: Mapping[str, str] = {
     "log_error_verbosity": "terse",
     "log_min_error_statement": "panic",
     "max_connections": "100",
+    # Turns come and go by the minute, and plans made for a table that was empty hold until it is analysed.
+    "autovacuum_naptime": "10s",
 }
 # The journal is in PostgreSQL; what Valkey holds may be lost (I2), so it writes nothing to disk.
 _VALKEY_OPTIONS: Mapping[str, str] = {

@@ -93,18 +93,19 @@ WITH stale AS (
     ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED
 ), free AS (
     SELECT DISTINCT ON (q.space_id, q.place_id) q.turn_id, q.available_at AS due
-    FROM turns q
+    FROM (SELECT turn_id, space_id, place_id, author_id, available_at,
+                 count(*) OVER (PARTITION BY space_id, place_id) > 1 AS is_one_of_several
+          FROM turns WHERE state = 'queued' AND available_at <= now()) AS q
     LEFT JOIN LATERAL (
         SELECT s.started_at FROM turns s
-        WHERE s.space_id = q.space_id AND s.place_id = q.place_id AND s.author_id = q.author_id
-          AND s.started_at IS NOT NULL
+        WHERE q.is_one_of_several AND s.space_id = q.space_id AND s.place_id = q.place_id
+          AND s.author_id = q.author_id AND s.started_at IS NOT NULL
         ORDER BY s.started_at DESC LIMIT 1
     ) AS served ON true
-    WHERE q.state = 'queued' AND q.available_at <= now()
-      AND NOT EXISTS (
-        SELECT 1 FROM turns busy
+    WHERE NOT EXISTS (  -- one look at the index of lanes for each: OFFSET keeps it from being joined
+        SELECT FROM turns busy
         WHERE busy.space_id = q.space_id AND busy.place_id = q.place_id
-          AND busy.state IN ('running', 'composed', 'delivering'))
+          AND busy.state IN ('running', 'composed', 'delivering') OFFSET 0)
     ORDER BY q.space_id, q.place_id, served.started_at NULLS FIRST, q.turn_id
 ), picked AS (
     SELECT turn_id FROM (SELECT * FROM stale UNION ALL SELECT * FROM free) AS waiting

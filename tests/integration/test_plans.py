@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from bot.arrivals.items import WAITING_INBOX_SQL
+from bot.router import ADD_TURNS_SQL
 from bot.turns import CLAIM_TURNS_SQL, HEARTBEAT_SQL, claim
 from memory.context import WORKING_SET_SQL
 from memory.gaps import PLACES_BEHIND_SQL
@@ -57,6 +58,66 @@ async def test_hot_statements_use_their_indexes(pool: asyncpg.Pool) -> None:
             scanned = {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
             assert wanted <= used, (statement, used)
             assert not scanned & never_scanned, (statement, scanned)
+
+
+# Some turns that ran and ended, and left behind in the indexes what vacuum has not removed yet.
+PASS = """
+INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, triggered_at, started_at, lease_until)
+SELECT 1, n, n % 50, n, 'running', now(), now(), now() FROM generate_series($1::bigint, $2::bigint) AS n
+"""
+PASSED = "UPDATE turns SET state = 'answered', lease_until = NULL WHERE state = 'running'"
+WAIT = """
+INSERT INTO turns (space_id, place_id, author_id, trigger_id, state, triggered_at)
+SELECT 1, n, 7, 100000 + n, 'queued', now() FROM generate_series(1, 40) AS n
+"""
+
+
+ARRIVE = """
+INSERT INTO discord_inbox (space_id, place_id, message_id, author_id, reason, state)
+SELECT 1, 200 + n, 200000 + n, 7, 'dm', 'waiting' FROM generate_series(1, 8) AS n
+"""
+NONE = "array_fill(NULL::text, '{8}')"
+ITEMS = (
+    f"'{{1,2,3,4,5,6,7,8}}', {NONE}, {NONE}, array_fill(now(), '{{8}}'), array_fill('dm'::text, '{{8}}'), "
+    f"array_fill(NULL::bigint, '{{8}}'), array_fill(0::float8, '{{8}}'), {NONE}, 8, 20, 1800"
+)
+SOON = [
+    ("claim", "int, float8, float8", CLAIM_TURNS_SQL, "1, 20, 1800"),
+    (
+        "add",
+        "bigint[], text[], text[], timestamptz[], text[], bigint[], float8[], text[], int, float8, float8",
+        ADD_TURNS_SQL,
+        ITEMS,
+    ),
+]
+
+
+async def test_turns_are_made_and_claimed_by_few_reads_whatever_was_there_before(pool: asyncpg.Pool) -> None:
+    """I14: a plan made for an empty or small table holds until it is analysed, and many turns end before that."""
+    made_at = [0, 40, 80, 120, 160, 200, 300, 500]
+    read: dict[str, int] = {}
+    async with pool.acquire() as conn:
+        await conn.execute("SET plan_cache_mode = force_generic_plan")
+        for last, size in zip([0, *made_at], [*made_at, 3_000], strict=False):
+            await conn.execute(PASS, last + 1, size)
+            await conn.execute(PASSED)
+            for name, types, statement, arguments in SOON:
+                await conn.execute(f"PREPARE {name}_{size} ({types}) AS {statement}")
+                await conn.execute(f"EXPLAIN EXECUTE {name}_{size} ({arguments})")
+        await conn.execute(WAIT)
+        await conn.execute(ARRIVE)
+        for name, _, _, arguments in SOON:
+            for size in made_at:
+                before = conn.transaction()
+                await before.start()
+                row = await conn.fetchval(
+                    f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE {name}_{size} ({arguments})"
+                )
+                await before.rollback()
+                plan = json.loads(row)[0]["Plan"]
+                read[f"{name}_{size}"] = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+        await conn.execute("DEALLOCATE ALL; RESET plan_cache_mode")
+    assert max(read.values()) < 600, read
 
 
 @pytest.mark.parametrize("queued", [0, 3])
