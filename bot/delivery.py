@@ -115,7 +115,7 @@ class Delivery:
                 becomes = draft if part.part == 0 else None
                 turned = await self._turn(turn, part, becomes, settings) if becomes is not None else None
                 outcome = turned or await self._send(turn, part, settings)
-            ended = await self._record(turn, part, outcome, parts[number + 1 :], was_draft=turned is not None)
+            ended = await self._record(turn, part, outcome, parts[number + 1 :], settings, was_draft=turned is not None)
             crash_point("after_settled")
             if ended:
                 return
@@ -194,10 +194,19 @@ class Delivery:
             raise DeliveryDelayed(outcome.failure if outcome is not None and outcome.failure else "unknown", after_s)
         return outcome
 
-    async def _record(self, turn: Turn, part: Part, outcome: Outcome, rest: Sequence[Part], *, was_draft: bool) -> bool:
+    async def _record(
+        self,
+        turn: Turn,
+        part: Part,
+        outcome: Outcome,
+        rest: Sequence[Part],
+        settings: GuildSettings,
+        *,
+        was_draft: bool,
+    ) -> bool:
         """Settle the part's receipt, journal the message, and move the turn on; whether the turn has ended."""
         if outcome.state == "applied":
-            return await self._out(turn, part, outcome, is_last=not rest, was_draft=was_draft)
+            return await self._out(turn, part, outcome, settings, is_last=not rest, was_draft=was_draft)
         async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
             await settle_as(conn, part.receipt.receipt_id, outcome)
             await close_unsent(conn, [each.receipt.receipt_id for each in rest])
@@ -205,7 +214,9 @@ class Delivery:
         log.warning("turn.undeliverable", turn_id=turn.turn_id, place_id=turn.place_id, failure=outcome.failure)
         return True
 
-    async def _out(self, turn: Turn, part: Part, outcome: Outcome, *, is_last: bool, was_draft: bool) -> bool:
+    async def _out(
+        self, turn: Turn, part: Part, outcome: Outcome, settings: GuildSettings, *, is_last: bool, was_draft: bool
+    ) -> bool:
         """A part is out. Raises TurnLost, with the part on record, where the turn is no longer ours."""
         # The message before its receipt: ingress takes them in this order when the gateway echoes the message, and the
         # other way round the two would deadlock. A crash in between leaves what an echo leaves.
@@ -213,7 +224,10 @@ class Delivery:
             await self._journal(turn, outcome.message, was_draft=was_draft)
         ended = "failed_told" if turn.outcome == "error" else "answered"
         state = ended if is_last else "delivering"
-        async with self._pool.acquire(timeout=BORROW_S) as conn, conn.transaction():
+        remembers = is_last and settings.memory
+        async with self._pool.acquire(timeout=BORROW_S) as conn, contextlib.AsyncExitStack() as stack:
+            if was_draft or remembers:
+                await stack.enter_async_context(conn.transaction())
             seconds = await conn.fetchval(
                 RECORD_PART_SQL,
                 part.receipt.receipt_id,
@@ -227,7 +241,7 @@ class Delivery:
             )
             if was_draft:
                 await close_draft(conn, turn.turn_id)
-            if seconds is not None and is_last:
+            if seconds is not None and remembers:
                 await keep_episode(conn, turn.turn_id)
         RECEIPTS.labels("send_part", "applied").inc()
         if seconds is None:

@@ -17,7 +17,7 @@ from memory.context import Line, WorkingSet, estimate_tokens, read_lines_beside
 from memory.database import BORROW_S, Pool, is_passing
 from memory.ids import UserId
 from memory.kinds import Kind
-from memory.places import SHOWN_PLACES
+from memory.places import SHOWN_PLACES, is_direct
 from memory.questions import content_words, words_of
 from memory.recall import Asking, Recall, Recalled
 from memory.scope import Scope, fetch_scoped
@@ -75,13 +75,13 @@ async def assemble(
 ) -> Assembled:
     """Read every section for the working set's trigger, side by side. What was recalled is still to be noted.
 
-    Where the place does not remember (`remembers`), nothing shows but what was said in it: no memory is looked for.
+    Where the place does not remember (`remembers`), nothing shows but what was said in it: neither memories nor a
+    summary are looked for.
     Without `others`, no older messages: they are other people's, too.
     """
-    if not remembers and working.whole:
-        tokens = sum(estimate_tokens(each.content) for each in working.lines)
-        return Assembled(working, None, None, (), (), (), tokens)
     request = working.trigger.content if working.trigger is not None else ""
+    if not remembers:
+        return await _of_the_place(pool, scope, request, working, others=others)
     asking = Asking(
         scope,
         asker,
@@ -91,17 +91,15 @@ async def assemble(
         shown_ids=frozenset(each.message_id for each in working.lines),
     )
     failed: list[str] = []
-    recalling = opening = None
     async with asyncio.TaskGroup() as group:
-        if remembers:
-            recalling = group.create_task(_tried("memory", recall.look(asking), failed))
-            opening = group.create_task(_tried("open items", _open_items(pool, scope, asker), failed))
+        recalling = group.create_task(_tried("memory", recall.look(asking), failed))
+        opening = group.create_task(_tried("open items", _open_items(pool, scope, asker), failed))
         summing = group.create_task(_tried("summary", _summary(pool, scope), failed))
         looking = group.create_task(
             _tried("older messages", _older(pool, scope, request, working, others=others), failed)
         )
-    recalled = recalling.result() if recalling is not None else None
-    items = (opening.result() if opening is not None else None) or ()
+    recalled = recalling.result()
+    items = opening.result() or ()
     summary, older = summing.result(), looking.result() or ()
     quiet = recalled is not None and recalled.mode == "none"
     known = {each.candidate.memory_id for each in recalled.items} if recalled is not None else set[int]()
@@ -114,6 +112,15 @@ async def assemble(
     ]
     tokens = sum(map(estimate_tokens, costs))
     return Assembled(working, summary, recalled, shown, older, tuple(sorted(failed)), tokens)
+
+
+async def _of_the_place(pool: Pool, scope: Scope, request: str, working: WorkingSet, *, others: bool) -> Assembled:
+    """What shows where nothing is remembered: what was said in the place, and neither a memory nor a summary."""
+    failed: list[str] = []
+    looking = _older(pool, scope, request, working, others=others, elsewhere=False)
+    older = await _tried("older messages", looking, failed) or ()
+    tokens = sum(estimate_tokens(each.content) for each in (*older, *working.lines))
+    return Assembled(working, None, None, (), older, tuple(failed), tokens)
 
 
 T = TypeVar("T")
@@ -164,12 +171,16 @@ async def _open_items(pool: Pool, scope: Scope, asker: UserId) -> tuple[OpenItem
     return tuple(OpenItem(**dict(row)) for row in rows)
 
 
-async def _older(pool: Pool, scope: Scope, request: str, working: WorkingSet, *, others: bool) -> tuple[Line, ...]:
-    """Messages from before the working set, and of other places that may show here, which have most of the request's
-    words, each with its neighbours; none where those of `others` are not to be shown."""
+async def _older(
+    pool: Pool, scope: Scope, request: str, working: WorkingSet, *, others: bool, elsewhere: bool = True
+) -> tuple[Line, ...]:
+    """Messages from before the working set, and of other places that may show here if `elsewhere`, which have most of
+    the request's words, each with its neighbours; none where those of `others` are not to be shown."""
     wanted = set(content_words(request))
-    nowhere_else = working.whole and scope.space_id == scope.place_id
-    if not others or len(wanted) < 2 or working.trigger is None or nowhere_else:
+    if not others or len(wanted) < 2 or working.trigger is None:
+        return ()
+    elsewhere = elsewhere and not await is_direct(pool, scope)
+    if working.whole and not elsewhere:
         return ()
     trigger_id = working.trigger.message_id
     first = min((trigger_id, *(each.message_id for each in working.lines)))
@@ -183,9 +194,10 @@ async def _older(pool: Pool, scope: Scope, request: str, working: WorkingSet, *,
             elsewhere_before_id=trigger_id,
             within_s=_SEARCH_S,
             content_only=True,
+            elsewhere=elsewhere,
         )
         hits = [
-            each.message_id
+            (each.message_id, each.place_id)
             for each in found.found
             if len(wanted & set(words_of(each.content))) >= OLDER_SHARE * len(wanted)
         ]

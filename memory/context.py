@@ -15,7 +15,7 @@ from memory.choices import READ
 from memory.database import Db
 from memory.ids import MessageId, PlaceId, UserId
 from memory.incoming import AuthorKind
-from memory.places import SHOWN_PLACES
+from memory.places import SHOWN_PLACES, here_alone
 from memory.scope import Scope, fetch_scoped
 
 LINE_OVERHEAD_TOKENS: Final = 16
@@ -99,14 +99,13 @@ WHERE space_id = $1 AND place_id = $2 AND message_id = ANY($3::bigint[]) AND del
   AND author_id IS NOT NULL AND {READ.format(author="author_id")}
 """
 
-# Messages of this place and others that may show here, with what was said just before and after each, older than $4
-# here and than $5 elsewhere, in their order.
+# Messages of this place and others that may show here, with what was said just before and after each, older than $5
+# here and than $6 elsewhere, in their order.
 LINES_BESIDE_SQL: Final = f"""
 WITH {SHOWN_PLACES}, hit AS MATERIALIZED (
-    SELECT h.message_id, h.place_id, CASE WHEN h.place_id = $2 THEN $4::bigint ELSE $5::bigint END AS before_id
-    FROM chat_messages h
-    WHERE h.space_id = $1 AND h.message_id = ANY($3::bigint[])
-      AND (h.place_id = $2 OR h.place_id IN (SELECT place_id FROM shown_places))
+    SELECT h.message_id, h.place_id, CASE WHEN h.place_id = $2 THEN $5::bigint ELSE $6::bigint END AS before_id
+    FROM unnest($3::bigint[], $4::bigint[]) AS h (message_id, place_id)
+    WHERE h.place_id = $2 OR h.place_id IN (SELECT place_id FROM shown_places)
 )
 SELECT DISTINCT m.message_id, m.author_id, m.author_kind, m.author_name, m.content, m.reply_to_id, m.created_at,
        m.edited_at IS NOT NULL AS edited, m.extras::text AS extras, nullif(m.place_id, $2) AS elsewhere
@@ -124,12 +123,26 @@ ORDER BY m.message_id
 """
 
 
+# The same, of this place alone.
+LINES_BESIDE_HERE_SQL: Final = here_alone(LINES_BESIDE_SQL)
+
+
 async def read_lines_beside(
-    db: Db, scope: Scope, message_ids: Sequence[MessageId], *, before_id: MessageId, elsewhere_before_id: MessageId
+    db: Db,
+    scope: Scope,
+    found: Sequence[tuple[MessageId, PlaceId]],
+    *,
+    before_id: MessageId,
+    elsewhere_before_id: MessageId,
 ) -> tuple[Line, ...]:
     """These messages and their neighbours, in their order, as far as they may show here and are older than these."""
-    rows = await fetch_scoped(db, LINES_BESIDE_SQL, scope, list(message_ids), before_id, elsewhere_before_id)
-    return tuple(replace(_line(row), elsewhere=row["elsewhere"]) for row in rows)
+    if not found:
+        return ()
+    places = [place_id for _, place_id in found]
+    statement = LINES_BESIDE_HERE_SQL if set(places) == {scope.place_id} else LINES_BESIDE_SQL
+    messages = [message_id for message_id, _ in found]
+    rows = await fetch_scoped(db, statement, scope, messages, places, before_id, elsewhere_before_id)
+    return tuple(_line(row, elsewhere=row["elsewhere"]) for row in rows)
 
 
 async def working_set(
@@ -240,7 +253,7 @@ def estimate_tokens(text: str) -> int:
     return (len(text.encode()) + 2) // 3
 
 
-def _line(row: Any) -> Line:
+def _line(row: Any, *, elsewhere: PlaceId | None = None) -> Line:
     return Line(
         row["message_id"],
         row["author_id"],
@@ -250,7 +263,8 @@ def _line(row: Any) -> Line:
         row["reply_to_id"],
         row["created_at"],
         orjson.loads(row["extras"]),
-        edited=row["edited"],
+        elsewhere,
+        row["edited"],
     )
 
 

@@ -341,6 +341,16 @@ shown_places AS MATERIALIZED (
 )
 """
 
+
+def here_alone(statement: str) -> str:
+    """The same statement for what was said in the place $2 and nowhere else, whatever may show there. Raises
+    ValueError where it has no SHOWN_PLACES."""
+    before, marked, after = statement.partition(SHOWN_PLACES.strip())
+    if not marked:
+        raise ValueError("this statement reads no other places")
+    return f"{before}shown_places AS MATERIALIZED (SELECT $2::bigint AS place_id){after}"
+
+
 # Where what may show here was said.
 SHOWN_PLACES_SQL: Final = f"""
 WITH {SHOWN_PLACES} SELECT place_id FROM shown_places ORDER BY place_id

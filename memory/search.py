@@ -22,7 +22,7 @@ from memory.choices import READ
 from memory.context import names_in
 from memory.database import Db
 from memory.ids import MessageId, PlaceId, UserId
-from memory.places import SHOWN_PLACES
+from memory.places import SHOWN_PLACES, here_alone
 from memory.scope import Scope, fetch_scoped
 
 NEWEST_READ = 5_000
@@ -182,6 +182,9 @@ WITH said AS MATERIALIZED (
 {_BEST.format(terms=", (SELECT count(*) FROM asked) AS terms").strip()}
 """
 
+# The same, in the place $2 alone.
+SEARCH_WORDS_HERE_SQL: Final = here_alone(SEARCH_WORDS_SQL)
+
 _RARE_PIECES = """lower(content) LIKE ANY ((
                 SELECT array_agg(pattern) FROM asked
                 WHERE NOT filler AND piece NOT IN (SELECT piece FROM common))::text[])"""
@@ -231,6 +234,9 @@ WITH said AS MATERIALIZED (
 {_BEST.format(terms="").strip()}
 """
 
+# The same, in the place $2 alone.
+SEARCH_PIECES_HERE_SQL: Final = here_alone(SEARCH_PIECES_SQL)
+
 
 async def search_words(
     db: Db,
@@ -244,24 +250,26 @@ async def search_words(
     person: UserId | None = None,
     within_s: float | None = None,
     content_only: bool = False,
+    elsewhere: bool = True,
 ) -> FoundWords:
     """The `limit` best messages with any word of `query`, older than `before_id`, from the snowflake `since` on: of the
     scope's place, and of others whose words may show there, which are older than `elsewhere_before_id` if it is given.
     `person`: only what they wrote.
 
     Deleted messages, and those that were only heard of, are left out. `within_s` bounds the statement, in seconds.
-    `content_only`: the query has no word that says nothing by itself, so that none is looked for.
+    `content_only`: the query has no word that says nothing by itself, so that none is looked for. Without `elsewhere`
+    nothing of other places is found, whatever may show.
     """
     before = before_id if before_id is not None else _NEWEST_ID
     bounds = (before, before if elsewhere_before_id is None else elsewhere_before_id, since, limit, NEWEST_READ, person)
     pieces = _pieces(query)
     if pieces:
-        rows = await fetch_scoped(db, SEARCH_PIECES_SQL, scope, pieces, *bounds, timeout=within_s)
+        statement = SEARCH_PIECES_SQL if elsewhere else SEARCH_PIECES_HERE_SQL
+        rows = await fetch_scoped(db, statement, scope, pieces, *bounds, timeout=within_s)
         how = "pieces"
     else:
-        rows = await fetch_scoped(
-            db, SEARCH_WORDS_SQL, scope, query, *bounds, _MOST_TERMS, content_only, timeout=within_s
-        )
+        statement = SEARCH_WORDS_SQL if elsewhere else SEARCH_WORDS_HERE_SQL
+        rows = await fetch_scoped(db, statement, scope, query, *bounds, _MOST_TERMS, content_only, timeout=within_s)
         how = "words"
         if rows[0]["terms"] == 0:
             return FoundWords((), "none", 0, "the query has no word to search for")

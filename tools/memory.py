@@ -93,7 +93,7 @@ async def search(context: TurnContext, arguments: SearchArguments) -> Payload:
         beside = await read_lines_beside(
             context.db,
             context.scope,
-            [each.message_id for each in words.found],
+            [(each.message_id, each.place_id) for each in words.found],
             before_id=context.trigger_id,
             elsewhere_before_id=context.trigger_id,
         )

@@ -142,7 +142,7 @@ class Trial:
             case "journal":
                 async with self.pool.acquire() as conn:
                     found = await search_words(conn, scope, "heron", limit=50, before_id=None)
-                    ids = [each.message_id for each in found.found]
+                    ids = [(each.message_id, each.place_id) for each in found.found]
                     lines = await read_lines_beside(conn, scope, ids, before_id=LATEST, elsewhere_before_id=LATEST)
                 self.check(
                     arm, place, [*(each.place_id for each in found.found), *(e.elsewhere or place for e in lines)]

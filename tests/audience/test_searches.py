@@ -1,11 +1,12 @@
 """Earlier messages of other places: found where they may show, with what was said beside them (I7)."""
 
 import asyncpg
+import pytest
 
 from memory.context import read_lines_beside
 from memory.ids import MessageId, PlaceId, SpaceId, UserId
 from memory.journal import write_group
-from memory.places import compute_audiences
+from memory.places import compute_audiences, here_alone
 from memory.scope import Scope
 from memory.search import NEWEST_READ, search_words
 from tests.audience.worlds import VIEW, World
@@ -43,8 +44,9 @@ async def test_a_message_is_found_where_it_may_show_and_brings_its_neighbours(
     scope = Scope(space, PlaceId(here))
     async with pool.acquire() as conn:
         found = await search_words(conn, scope, "heron", limit=5, before_id=None)
-        assert [(each.message_id, each.place_id) for each in found.found] == [(found_id, there)]
-        lines = await read_lines_beside(conn, scope, [found_id], before_id=LATEST, elsewhere_before_id=LATEST)
+        hits = [(each.message_id, each.place_id) for each in found.found]
+        assert hits == [(found_id, there)]
+        lines = await read_lines_beside(conn, scope, hits, before_id=LATEST, elsewhere_before_id=LATEST)
         assert [(line.content, line.elsewhere) for line in lines] == [
             ("Before it.", there),
             ("The heron sleeps on the roof.", there),
@@ -57,8 +59,27 @@ async def test_a_message_is_found_where_it_may_show_and_brings_its_neighbours(
         await write_group(conn, [world.event("CHANNEL_UPDATE", world.channels[there])])
         for _ in range(2):  # from the commit on, and when it was computed
             assert (await search_words(conn, scope, "heron", limit=5, before_id=None)).found == ()
-            assert await read_lines_beside(conn, scope, [found_id], before_id=LATEST, elsewhere_before_id=LATEST) == ()
+            assert await read_lines_beside(conn, scope, hits, before_id=LATEST, elsewhere_before_id=LATEST) == ()
             await compute_audiences(pool)
+
+
+async def test_a_search_of_one_place_finds_nothing_of_another(pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+    """What may show here is left out where it is not wanted, by words and by pieces of words; the place's own stays."""
+    world, (here, there, _closed) = open_world()
+    async with pool.acquire() as conn, conn.transaction():
+        await write_group(conn, [world.told()])
+    await compute_audiences(pool)
+    scope = Scope(SpaceId(world.guild_id), PlaceId(here))
+    own = await Talk(pool, scope).says(1, "A heron (日本) nests here.")
+    other = await Talk(pool, Scope(scope.space_id, PlaceId(there)), _count=10).says(1, "A heron (日本) nests there.")
+    async with pool.acquire() as conn:
+        for query in ("heron", "日本"):
+            everywhere = await search_words(conn, scope, query, limit=5, before_id=None)
+            assert {each.message_id for each in everywhere.found} == {own, other}
+            alone = await search_words(conn, scope, query, limit=5, before_id=None, elsewhere=False)
+            assert [each.message_id for each in alone.found] == [own]
+    with pytest.raises(ValueError, match="no other places"):
+        here_alone("SELECT 1")
 
 
 async def test_a_rare_word_in_an_old_message_of_another_place_is_found(pool: "asyncpg.Pool[asyncpg.Record]") -> None:

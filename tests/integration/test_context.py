@@ -11,8 +11,12 @@ from agent.transcript import build
 from bot.prompt import render
 from memory.assembly import Assembled, assemble
 from memory.context import working_set
-from memory.ids import MessageId, UserId
+from memory.ids import MessageId, PlaceId, SpaceId, UserId
+from memory.journal import write_group
+from memory.places import compute_audiences
 from memory.recall import Recall
+from memory.scope import Scope
+from tests.audience.worlds import HISTORY, VIEW, World
 from tests.harness.recalling import Shelf, open_shelf, scope
 from tests.harness.told import Talk
 
@@ -73,7 +77,11 @@ async def test_the_sections_stand_in_their_order_and_are_data(shelf: Shelf) -> N
 
 
 async def test_where_nothing_is_remembered_older_messages_show_and_no_memory_is_looked_for(shelf: Shelf) -> None:
-    """I7: what was said in the place is the place's; memories and open items are not asked for."""
+    """I7: what was said in the place is the place's; memories, open items and its summary are not asked for."""
+    await shelf.pool.execute(
+        "INSERT INTO conversation_summaries (space_id, place_id, content, through_id, written_at) "
+        "VALUES (500, 600, 'They spoke of machines.', 1, now())"
+    )
     talk = Talk(shelf.pool, start=datetime.now(UTC) - timedelta(days=30))
     await talk.says(ADA, "The printer on floor two eats paper")
     await shelf.keeps(ADA, "The printer on floor two is broken.")
@@ -84,8 +92,29 @@ async def test_where_nothing_is_remembered_older_messages_show_and_no_memory_is_
         await now.says(ADA, f"chatter {number}")
     text, beside = await shown(shelf, await now.says(ADA, "Is the printer on floor two broken?"), remembers=False)
     assert "> The printer on floor two eats paper" in text
-    assert (beside.recalled, beside.open_items) == (None, ())
+    assert (beside.recalled, beside.open_items, beside.summary) == (None, (), None)
     assert "[memory" not in text
+
+
+async def test_an_old_guilds_first_channel_is_a_channel_like_others(shelf: Shelf) -> None:
+    """I7: it has the guild's own id, as a direct conversation has its space's; what may show in it shows."""
+    world = World.make(1, channels=1, threads=0)
+    world.roles = dict.fromkeys(world.roles, VIEW | HISTORY)
+    (other,) = world.channels
+    first = Scope(SpaceId(world.guild_id), PlaceId(world.guild_id))
+    for place in (other, first.place_id):
+        world.channels[place] = {**world.channels[other], "id": str(place), "type": 0, "permission_overwrites": []}
+    async with shelf.pool.acquire() as conn, conn.transaction():
+        await write_group(conn, [world.told()])
+    await compute_audiences(shelf.pool)
+    start = datetime.now(UTC)
+    await Talk(shelf.pool, Scope(first.space_id, PlaceId(other)), start).says(
+        ADA, "The printer on floor two eats paper"
+    )
+    asked = await Talk(shelf.pool, first, start, _count=10).says(ADA, "Is the printer on floor two broken?")
+    working = await working_set(shelf.pool, first, MessageId(asked), most_messages=5, most_tokens=2_000)
+    beside = await assemble(shelf.pool, Recall(shelf.pool, shelf.embedder), first, UserId(ADA), working)
+    assert [line.elsewhere for line in beside.older] == [other]
 
 
 async def test_the_same_corpus_and_question_give_the_same_bytes(shelf: Shelf) -> None:

@@ -6,10 +6,11 @@ import asyncpg
 import pytest
 
 from bot.ageing import Ageing
+from bot.guild_settings import change
 from memory import embedding
 from memory.episode_vectors import claim_episodes, store_episode_vectors
 from memory.episodes import ANSWER_CHARS, QUESTION_CHARS
-from memory.ids import MessageId, RunId
+from memory.ids import MessageId, PlaceId, RunId, SpaceId, UserId
 from memory.items import Draft, remember
 from memory.recall import Recalled, note_references
 from sandbox.model import ChatRequest, Completion, say
@@ -70,6 +71,27 @@ async def test_only_turns_that_were_answered_in_words_are_kept(stage: Stage) -> 
         await stage.discord.wait_for_message(reply_to=asked)
         await stage.settled(4)
     assert await stage.pool.fetchval("SELECT count(*) FROM memory_episodes") == 0
+
+
+async def test_nothing_is_kept_where_memory_is_off_or_was_just_turned_off(stage: Stage) -> None:
+    """I8: it holds from its commit on, also where the setting that was read a moment ago still says on."""
+    stage.model.default(say("Here is what I know."))
+    off = stage.guild.create_channel("off")
+
+    async def turn_off(place_id: PlaceId) -> None:
+        async with stage.pool.acquire() as conn:
+            await change(conn, SpaceId(stage.guild.id), place_id, "memory", False, by=UserId(stage.ada.id))
+
+    await turn_off(PlaceId(off.id))
+    async with stage.muninn():
+        for number, channel in enumerate((stage.general, stage.general, off)):
+            if number == 1:
+                await turn_off(PlaceId(stage.general.id))
+            asked = await stage.ada.says(channel, f"{stage.discord.bot.mention} tell me something, {number}")
+            await stage.discord.wait_for_message(reply_to=asked)
+            assert await stage.settled(number + 1) == ["answered"] * (number + 1)
+    (kept,) = await stage.pool.fetch("SELECT question FROM memory_episodes")
+    assert "something, 0" in kept["question"]
 
 
 async def test_both_sides_are_kept_whole_and_marked_where_they_were_cut(shelf: Shelf) -> None:
