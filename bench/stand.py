@@ -17,7 +17,8 @@ import asyncpg
 
 from bench.children import child
 from bench.ground import Ground
-from bot.guild_settings import KEPT_S, WHOLE_SPACE, change
+from bot.guild_settings import WHOLE_SPACE, change
+from bot.kept import KEPT_S
 from memory.ids import SpaceId, UserId
 from sandbox.discord import Discord, Member, Place
 from sandbox.discord.events import Dispatch

@@ -14,7 +14,7 @@ from bot.effects import Effects
 from bot.erasure.worker import Eraser
 from bot.fresh import NEW, Fresh
 from bot.governing import Governing
-from bot.guild_rules import RulesDesk
+from bot.guild_rules import RulesDesk, RulesDoor
 from bot.guild_settings import GuildSettingsDoor
 from bot.help import HELP, Help
 from bot.interactions import Interactions
@@ -71,6 +71,7 @@ def assemble(
     writes: Writes,
     me: Identity,
     guild_settings: GuildSettingsDoor,
+    guild_rules: RulesDoor,
     *,
     cancel: Callable[[Sequence[TurnId]], None],
 ) -> Agency:
@@ -121,7 +122,7 @@ def assemble(
     interactions.on_command(USAGE, Usage(pool, governing, guild_settings).asked)
     guide = Help(lambda: interactions.declared, pages)
     interactions.on_command(HELP, guide.asked, suggester=guide.suggest)
-    RulesDesk(pool, governing).open(interactions)
+    RulesDesk(pool, guild_rules, governing).open(interactions)
     SettingsCard(pool, guild_settings, governing, pages).open(interactions)
     eraser = assemble_privacy(settings, pool, redis, interactions, guild_settings, governing, me, cancel=cancel)
     commands = CommandSync(pool, writes, me.application_id, interactions.bodies())

@@ -23,7 +23,7 @@ from bot.crash import crash_point
 from bot.delivery import Delivery
 from bot.drafts import Draft, Drafts
 from bot.events import Dispatch
-from bot.guild_rules import rules_in
+from bot.guild_rules import RulesDoor
 from bot.guild_settings import GuildSettingsDoor
 from bot.progress import Progress
 from bot.routes import Routes, Shown, Told
@@ -61,6 +61,7 @@ class Answerer:
         pool: Pool,
         thinker: Thinker,
         settings: GuildSettingsDoor,
+        rules: RulesDoor,
         writes: Writes,
         me: Identity,
         budgets: Budgets,
@@ -72,6 +73,7 @@ class Answerer:
         self._pool = pool
         self._thinker = thinker
         self._settings = settings
+        self._rules = rules
         self._writes = writes
         self._budgets = budgets
         self._drafts = drafts
@@ -135,10 +137,10 @@ class Answerer:
         """`at_last` is for what nobody has to wait for."""
         async with asyncio.TaskGroup() as group:
             looking = group.create_task(self._forbidden(turn))
-            reading = group.create_task(self._recent(turn))
-            ruling = group.create_task(rules_in(self._pool, turn.space_id, turn.place_id))
-        why, recent = looking.result(), reading.result()
-        scene = None if recent.trigger is None else Scene(recent.trigger, recent, ruling.result())
+            recent = await self._recent(turn)
+            rules = await self._rules.of(turn.space_id, turn.place_id)
+        why = looking.result()
+        scene = None if recent.trigger is None else Scene(recent.trigger, recent, rules)
         if turn.reason == "ambient":
             await self._speak_up(turn, scene, at_last, quiet=why is not None)
             return

@@ -21,6 +21,7 @@ from bot.confirmation import ConfirmationRoute
 from bot.drafts import Drafts
 from bot.erasure.requests import Seal
 from bot.gateway import Gateway
+from bot.guild_rules import RulesDoor
 from bot.guild_settings import Ground, GuildSettingsDoor
 from bot.guilds import Guilds
 from bot.ingress import Ingress
@@ -85,6 +86,7 @@ def assemble(
     """The parts, wired to each other and not yet running."""
     pool, prefix = resources.pool, f"muninn:{me.application_id}"
     guild_settings = GuildSettingsDoor(pool, Ground.of(settings))
+    guild_rules = RulesDoor(pool)
     wakeups = Wakeups(resources.connect, lambda: frozenset(resources.backends))
     writes = Writes(rest, me.user_id, nonce_window_s=settings.nonce_window_s)
     agency = assemble_agency(
@@ -95,6 +97,7 @@ def assemble(
         writes,
         me,
         guild_settings,
+        guild_rules,
         cancel=lambda turn_ids: worker.cancel(turn_ids),
     )
     drafts = Drafts(pool, writes, every_s=settings.poll_s)
@@ -116,6 +119,7 @@ def assemble(
         pool,
         thinker,
         guild_settings,
+        guild_rules,
         writes,
         me,
         budgets,

@@ -18,6 +18,7 @@ from bot.errors import CommandRefused
 from bot.governing import Governing
 from bot.guild_settings import WHOLE_SPACE
 from bot.interactions import Command, Interaction, Interactions, Reply, Submission
+from bot.kept import Kept
 from memory.credentials import caught_by
 from memory.database import BORROW_S, Db, Pool
 from memory.ids import PlaceId, SpaceId, UserId
@@ -86,11 +87,36 @@ async def rules_in(db: Db, space_id: SpaceId, place_id: PlaceId) -> tuple[str, .
     return tuple(rows[each] for each in order if rows[each])
 
 
+MOST_KEPT: Final = 500
+
+
+class RulesDoor:
+    """Where turns read what they are to follow: as it stands, or stood a moment ago (bot.kept)."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._kept = Kept(self._read, most=MOST_KEPT)
+
+    async def of(self, space_id: SpaceId, place_id: PlaceId) -> tuple[str, ...]:
+        """What a place's answers are to follow, the more particular after the more general. Raises what PostgreSQL
+        raises."""
+        return await self._kept.of(space_id, place_id)
+
+    def forget(self, space_id: SpaceId) -> None:
+        """Read anew what is asked next: something was changed in this space."""
+        self._kept.forget(space_id)
+
+    async def _read(self, space_id: SpaceId, place_id: PlaceId) -> tuple[str, ...]:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            return await rules_in(conn, space_id, place_id)
+
+
 @dataclass(frozen=True, slots=True)
 class RulesDesk:
     """Answers the commands."""
 
     pool: Pool
+    door: RulesDoor
     governing: Governing
 
     def open(self, interactions: Interactions) -> None:
@@ -169,6 +195,7 @@ class RulesDesk:
         async with self.pool.acquire(timeout=BORROW_S) as conn:
             args = (by.scope.space_id, place_id, content[:MOST], UserId(by.user_id))
             version = int(await conn.fetchval(ADD_RULES_SQL, *args))
+        self.door.forget(by.scope.space_id)
         log.info("guild_rules.changed", guild_id=by.scope.space_id, place_id=place_id, version=version)
         return version
 

@@ -5,8 +5,6 @@ what the operator set for all (`Ground`). Values are kept as JSON by name, each 
 change stays on record. A value that does not fit its name (another version wrote it) counts as not set.
 """
 
-import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,6 +14,7 @@ import orjson
 import structlog
 from asyncpg import Record
 
+from bot.kept import Kept
 from bot.quiet_hours import QuietHours
 from bot.settings import Settings
 from bot.speech.forms import AnswerForm
@@ -39,9 +38,6 @@ OF_SPACE_ALONE: Final[frozenset[Name]] = frozenset(
     {"retention_days", "daily_tokens", "member_daily_tokens", "mod_log_id", "admin_role_ids"}
 )
 """What cannot be set for one place."""
-
-KEPT_S: Final = 2.0
-"""Seconds for which what was read is taken as it stands: what another process changes holds here after them."""
 
 MOST_KEPT: Final = 20_000
 MOST_ROLES: Final = 20
@@ -192,29 +188,23 @@ class GuildSettingsDoor:
     def __init__(self, pool: Pool, ground: Ground) -> None:
         self.ground = ground
         self._pool = pool
-        self._kept: OrderedDict[tuple[SpaceId, PlaceId], tuple[float, GuildSettings]] = OrderedDict()
+        self._kept = Kept(self._read, most=MOST_KEPT)
 
     async def of(self, space_id: SpaceId, place_id: PlaceId = WHOLE_SPACE) -> GuildSettings:
         """What holds in a place, or in the space as a whole."""
-        kept = self._kept.get((space_id, place_id))
-        if kept is not None and time.monotonic() - kept[0] < KEPT_S:
-            return kept[1]
-        async with self._pool.acquire(timeout=BORROW_S) as conn:
-            found = await read_settings(conn, self.ground, space_id, place_id)
-        self._kept[(space_id, place_id)] = (time.monotonic(), found)
-        while len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
-        return found
+        return await self._kept.of(space_id, place_id)
 
     def at_hand(self, space_id: SpaceId, place_id: PlaceId) -> GuildSettings | None:
         """What was read last, however long ago, for who cannot wait; None where it was never read."""
-        kept = self._kept.get((space_id, place_id))
-        return None if kept is None else kept[1]
+        return self._kept.at_hand(space_id, place_id)
 
     def forget(self, space_id: SpaceId) -> None:
         """Read anew what is asked next: something was changed in this space."""
-        for key in [key for key in self._kept if key[0] == space_id]:
-            del self._kept[key]
+        self._kept.forget(space_id)
+
+    async def _read(self, space_id: SpaceId, place_id: PlaceId) -> GuildSettings:
+        async with self._pool.acquire(timeout=BORROW_S) as conn:
+            return await read_settings(conn, self.ground, space_id, place_id)
 
 
 # What was set for this very place.

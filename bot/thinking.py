@@ -117,8 +117,8 @@ class Thinker:
                     others=settings.context_of_others,
                 )
             )
-            looking = group.create_task(self._surroundings.look(turn.scope, recent))
-        beside, around = remembering.result(), looking.result()
+            around = await self._surroundings.look(turn.scope, recent)
+        beside = remembering.result()
         if not settings.context_of_others:
             around = replace(around, starter=None)
         looked = NOTHING

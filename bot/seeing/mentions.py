@@ -44,12 +44,14 @@ class Called:
         return _MENTION.sub(name, text)
 
 
-def named_places(texts: Iterable[str]) -> list[PlaceId]:
-    """The channels and threads that the texts name, those of the first text first; at most MOST_NAMED."""
-    found = (int(each["id"]) for text in texts for each in _MENTION.finditer(text) if each["kind"] == "#")
-    return [PlaceId(each) for each in dict.fromkeys(found) if each < 2**63][:MOST_NAMED]
-
-
-def names_roles(texts: Iterable[str]) -> bool:
-    """Whether any of them names a role."""
-    return any(each["kind"] == "@&" for text in texts for each in _MENTION.finditer(text))
+def named_in(texts: Iterable[str]) -> tuple[list[PlaceId], bool]:
+    """The channels and threads that the texts name, those of the first text first and at most MOST_NAMED, and whether
+    any of them names a role."""
+    places: dict[int, None] = {}
+    with_roles = False
+    for text in texts:
+        for kind, about in _MENTION.findall(text) if "<" in text else ():
+            if kind == "#" and int(about) < 2**63:
+                places[int(about)] = None
+            with_roles = with_roles or kind == "@&"
+    return [PlaceId(each) for each in places][:MOST_NAMED], with_roles

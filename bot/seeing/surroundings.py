@@ -7,7 +7,7 @@ does not answer in time the answer goes on without it.
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -22,7 +22,7 @@ from bot.facts import DIRECT_KINDS, FORUM_KINDS, THREAD_KINDS
 from bot.payloads import listed, snowflake
 from bot.rest import Reads
 from bot.seeing.eyes import NOTHING, Looked
-from bot.seeing.mentions import named_places, names_roles
+from bot.seeing.mentions import named_in
 from memory.choices import choices_of
 from memory.context import Line, WorkingSet
 from memory.database import BORROW_S, Pool
@@ -87,26 +87,28 @@ class Surroundings:
 
     async def look(self, scope: Scope, recent: WorkingSet) -> Around:
         """What is around the trigger of `recent`, within LOOK_S seconds; what could not be had in time is left out."""
+        target = _unknown_target(recent)
+        trigger = [recent.trigger.content] if recent.trigger is not None else []
+        wanted, with_roles = named_in([*trigger, *(line.content for line in reversed(recent.lines))])
+        answering = naming = None
         async with asyncio.TaskGroup() as group:
-            placing = group.create_task(_in_time("place", self._place(scope)))
-            answering = group.create_task(_in_time("reply", self._answered(scope, recent)))
-            naming = group.create_task(_in_time("mentions", self._named(scope, recent)))
-        place = placing.result()
-        answered, gone = answering.result() or (None, False)
+            if target is not None:
+                answering = group.create_task(_in_time("reply", self._answered(scope, target)))
+            if wanted or with_roles:
+                naming = group.create_task(_in_time("mentions", self._named(scope, wanted, with_roles=with_roles)))
+            place = await _in_time("place", self._place(scope))
+        answered, gone = (answering.result() if answering is not None else None) or (None, False)
         starter = None
         if place is not None and place.parent_id is not None and not _knows_starter(scope, recent):
             where = place.parent_id if place.kind == "thread" else scope.place_id
             starter = await _in_time("starter", self._starter(where, scope.place_id))
-        places, roles = naming.result() or ({}, {})
+        places, roles = (naming.result() if naming is not None else None) or ({}, {})
         return Around(place, starter, answered, gone, places=places, roles=roles)
 
-    async def _named(self, scope: Scope, recent: WorkingSet) -> tuple[dict[int, str], dict[int, str]]:
-        """What the channels and the roles are called that the trigger and the lines before it name."""
-        trigger = [recent.trigger.content] if recent.trigger is not None else []
-        texts = [*trigger, *(line.content for line in reversed(recent.lines))]
-        wanted, with_roles = named_places(texts), names_roles(texts)
-        if not wanted and not with_roles:
-            return {}, {}
+    async def _named(
+        self, scope: Scope, wanted: Sequence[PlaceId], *, with_roles: bool
+    ) -> tuple[dict[int, str], dict[int, str]]:
+        """What these channels are called, and, if wanted, the guild's roles."""
         if wanted:
             async with self._pool.acquire(timeout=BORROW_S) as conn:
                 wanted = sorted(await visible_places(conn, scope, wanted))
@@ -149,11 +151,7 @@ class Surroundings:
             self._bare.add(thread_id)
             return None
 
-    async def _answered(self, scope: Scope, recent: WorkingSet) -> tuple[Line | None, bool]:
-        trigger = recent.trigger
-        target = trigger.reply_to_id if trigger is not None else None
-        if target is None or any(line.message_id == target for line in recent.lines):
-            return None, False
+    async def _answered(self, scope: Scope, target: MessageId) -> tuple[Line | None, bool]:
         try:
             return await self._message(scope.place_id, target), False
         except ReadRefused as refusal:
@@ -197,6 +195,12 @@ class Surroundings:
         if len(self._bodies) > MOST_PLACES:
             self._bodies.popitem(last=False)
         return body
+
+
+def _unknown_target(recent: WorkingSet) -> MessageId | None:
+    """What the trigger replies to, where that is none of the lines before it."""
+    target = recent.trigger.reply_to_id if recent.trigger is not None else None
+    return None if any(line.message_id == target for line in recent.lines) else target
 
 
 def _knows_starter(scope: Scope, recent: WorkingSet) -> bool:

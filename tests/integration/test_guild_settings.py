@@ -1,5 +1,7 @@
 """Settings that a guild makes for itself: read through the door, and honoured where they apply."""
 
+import asyncio
+
 import asyncpg
 import pytest
 
@@ -13,6 +15,7 @@ from bot.guild_settings import (
     change,
     changes,
 )
+from bot.kept import Kept
 from bot.settings import Settings
 from memory.ids import PlaceId, SpaceId, UserId
 from sandbox.model import call, say
@@ -130,6 +133,27 @@ async def test_the_door_reads_anew_when_it_is_told(pool: asyncpg.Pool) -> None:
     assert not kept.ambient
     door.forget(HERE)
     assert (await door.of(HERE, CHANNEL)).ambient
+
+
+async def test_what_was_read_while_a_change_was_made_is_not_kept() -> None:
+    """The change holds at once where it was made, also where an older value was just being read."""
+    words, begun, go_on = ["old"], asyncio.Event(), asyncio.Event()
+
+    async def read(space_id: SpaceId, place_id: PlaceId) -> str:
+        found = words[0]
+        begun.set()
+        await go_on.wait()
+        return found
+
+    kept = Kept(read, most=5)
+    reading = asyncio.create_task(kept.of(HERE, CHANNEL))
+    await begun.wait()
+    words[0] = "new"
+    kept.forget(HERE)
+    go_on.set()
+    assert await reading == "old"
+    assert await kept.of(HERE, CHANNEL) == "new"
+    assert kept.at_hand(HERE, CHANNEL) == "new"
 
 
 async def test_where_it_is_switched_off_it_answers_nobody(stage: Stage) -> None:
