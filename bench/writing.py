@@ -41,11 +41,8 @@ PACE: Final = Pace(quiet_s=86_400, longest_s=60, poll_s=0.05)
 MANY: Final = Caps(live=1_000_000, writes=1_000_000)
 
 
-# Whether both kinds of work are under way; whether any is, or waits.
-BEGUN_SQL: Final = """
-SELECT EXISTS (SELECT FROM ingestion_targets WHERE lease_until > now())
-   AND EXISTS (SELECT FROM embedding_jobs WHERE lease_until > now())
-"""
+# Whether what was read is being embedded; whether anything is under way, or waits.
+BEGUN_SQL: Final = "SELECT EXISTS (SELECT FROM embedding_jobs WHERE lease_until > now())"
 BUSY_SQL: Final = """
 SELECT EXISTS (SELECT FROM ingestion_targets WHERE done_target < target AND waiting_at = to_timestamp(0))
     OR EXISTS (SELECT FROM embedding_jobs)
@@ -235,7 +232,7 @@ async def _ask(side: Side, count: int) -> list[float]:
 
 
 async def _begun(pool: asyncpg.Pool) -> None:
-    """Wait until both are at work."""
+    """Wait until what was read for memory is being embedded; where there is much, more is read meanwhile."""
     async with asyncio.timeout(60):
         while not await pool.fetchval(BEGUN_SQL):  # noqa: ASYNC110 - nobody tells a stranger that work has begun
             await asyncio.sleep(0.02)

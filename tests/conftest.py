@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _RUN = "MUNINN_TEST_RUN"
 _held = pytest.StashKey[RunServices]()
 
+LONG_TIMEOUT_S = 600.0
+
 
 def pytest_configure(config: pytest.Config) -> None:
     share_types()
@@ -39,6 +41,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     services = config.stash.get(_held, None)
     if services is not None:
         services.end()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes alone takes more beside others on two cores."""
+    for item in items:
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LONG_TIMEOUT_S))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -21,6 +21,7 @@ from tests.unit.said import SAID
 GIVEN: Final[dict[str, Any]] = {
     "max_calls": 200, "max_writes": 200, "max_steps": 40, "identical_calls": 5, "member_turns": 1000,
     "place_turns": 1000, "space_turns": 1000, "reconcile_s": 600, "member_daily_tokens": 0, "space_daily_tokens": 0,
+    "progress_s": 0,
 }  # fmt: skip
 BATCH: Final = 12
 KEEPER = (
