@@ -200,7 +200,6 @@ async def test_a_place_deleted_meanwhile_ends_the_turn_plainly(stage: Stage) -> 
 
 async def test_several_questions_in_one_place_are_answered_in_turn_and_fairly(stage: Stage) -> None:
     """I3: one turn at a time in a lane, and next the author who was served longest ago."""
-    stage.model.script_for(lambda request: "a-one" in request.last_user_text.split("Answer this")[1], say("1"))
     gate = stage.model.hold(lambda request: "a-one" in request.last_user_text.split("Answer this")[1])
     stage.model.default(say("ok"))
     mention = stage.discord.bot.mention
