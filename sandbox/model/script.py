@@ -119,11 +119,15 @@ class Script:
         return left
 
     def faults(self) -> list[str]:
-        """What went wrong, whatever is left: no turn, a turn that raised, a request refused as invalid."""
+        """What went wrong, whatever else is left: no turn, a turn that raised, a request refused as invalid, a gate
+        that was released and held nothing."""
         refused = [
             f"refused {entry.path}: {entry.error.message}" for entry in self.refusals if entry.error.status == 400
         ]
-        return [*self.mistakes, *refused]
+        scripted = [*self.queue, *(turn for rule in self.rules for turn in rule.turns)]
+        idle = sum(isinstance(turn, Gate) and turn.is_released for turn in scripted)
+        missed = [f"{idle} gates were released that no request had reached"] if idle else []
+        return [*self.mistakes, *refused, *missed]
 
 
 async def _made(scripted: Scripted, request: ChatRequest) -> Completion | Failure | Stall | Reset:

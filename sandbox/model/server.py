@@ -146,7 +146,8 @@ class Model:
         return await self._script.wait_for(match, "a request that matches", within)
 
     def assert_sound(self) -> None:
-        """Raise AssertionError if a request found no turn, a turn raised, or a request was refused as invalid."""
+        """Raise AssertionError if a request found no turn, a turn raised, a request was refused as invalid, or a gate
+        was released that held nothing."""
         _assert_none(self._script.faults())
 
     def assert_complete(self) -> None:

@@ -140,6 +140,11 @@ class Gate:
             raise AssertionError(f"no request reached the gate within {within} s") from None
         return self.request
 
+    @property
+    def is_released(self) -> bool:
+        """Whether the test has let through what comes here."""
+        return self._released.is_set()
+
     def release(self, turn: Turn) -> None:
         """Answer the request by `turn`, now or as soon as it comes. Raises AssertionError for a second release."""
         if self._released.is_set():

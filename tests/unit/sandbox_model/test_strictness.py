@@ -201,6 +201,19 @@ async def test_a_turn_that_raises_is_told(model: Model, client: AsyncOpenAI) -> 
         model.assert_sound()
 
 
+async def test_a_gate_that_held_nothing_is_told(model: Model, client: AsyncOpenAI) -> None:
+    """Another rule took its request, say: the test only seems to hold something."""
+    model.script_for(lambda request: True, say("at once"))
+    gate = model.hold(lambda request: True)
+    await ask(client, model)
+    model.assert_sound()
+    gate.release(say("too late"))
+    with pytest.raises(AssertionError, match="1 gates were released that no request had reached"):
+        model.assert_sound()
+    await ask(client, model)
+    model.assert_sound()
+
+
 async def test_what_is_left_of_the_script_is_named(model: Model) -> None:
     """`assert_complete` names turns that nobody asked for; `assert_sound` lets them be."""
     model.script(say("left over"))
