@@ -194,10 +194,6 @@ class GuildSettingsDoor:
         """What holds in a place, or in the space as a whole."""
         return await self._kept.of(space_id, place_id)
 
-    def at_hand(self, space_id: SpaceId, place_id: PlaceId) -> GuildSettings | None:
-        """What was read last, however long ago, for who cannot wait; None where it was never read."""
-        return self._kept.at_hand(space_id, place_id)
-
     def forget(self, space_id: SpaceId) -> None:
         """Read anew what is asked next: something was changed in this space."""
         self._kept.forget(space_id)

@@ -251,6 +251,8 @@ def typing_in(world: World, place: Channel, viewer: Member) -> list[Payload]:
         if typing.place is place and typing.by is not viewer.user and now < typing.at + TYPING_S:
             starts[typing.by.id] = typing.at
     for message in place.shelf.before(None, len(starts) + 1) if starts else ():
-        if starts.get(message.author.id, message.created_at) < message.created_at:
+        began = starts.get(message.author.id)
+        # A message's time is its id's, in whole milliseconds.
+        if began is not None and int(began * 1e3) <= round(message.created_at * 1e3):
             del starts[message.author.id]
     return [{"id": str(user_id), "until": moment(at + TYPING_S)} for user_id, at in starts.items()]

@@ -74,7 +74,7 @@ async def test_only_turns_that_were_answered_in_words_are_kept(stage: Stage) -> 
 
 
 async def test_nothing_is_kept_where_memory_is_off_or_was_just_turned_off(stage: Stage) -> None:
-    """I8: it holds from its commit on, also where the setting that was read a moment ago still says on."""
+    """I8: it holds from its commit on, by the statement itself, whatever was read of it a moment ago."""
     stage.model.default(say("Here is what I know."))
     off = stage.guild.create_channel("off")
 

@@ -122,15 +122,13 @@ async def test_every_change_is_on_record(pool: asyncpg.Pool) -> None:
     ]
 
 
-async def test_the_door_reads_anew_when_it_is_told(pool: asyncpg.Pool) -> None:
+async def test_the_door_reads_anew_when_it_is_told(pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was read is kept for a moment, and forgotten where a change is made."""
+    monkeypatch.setattr("bot.kept.KEPT_S", 600.0)
     door = GuildSettingsDoor(pool, GROUND)
-    assert door.at_hand(HERE, CHANNEL) is None
     assert not (await door.of(HERE, CHANNEL)).ambient
     await put(pool, "ambient", True)
-    kept = door.at_hand(HERE, CHANNEL)
-    assert kept is not None
-    assert not kept.ambient
+    assert not (await door.of(HERE, CHANNEL)).ambient
     door.forget(HERE)
     assert (await door.of(HERE, CHANNEL)).ambient
 
@@ -153,7 +151,25 @@ async def test_what_was_read_while_a_change_was_made_is_not_kept() -> None:
     go_on.set()
     assert await reading == "old"
     assert await kept.of(HERE, CHANNEL) == "new"
-    assert kept.at_hand(HERE, CHANNEL) == "new"
+
+
+async def test_the_reading_that_began_last_is_kept() -> None:
+    """Also where one that began before it ends after it."""
+    slow, answers = asyncio.Event(), ["old", "new"]
+
+    async def read(space_id: SpaceId, place_id: PlaceId) -> str:
+        found = answers.pop(0)
+        if found == "old":
+            await slow.wait()
+        return found
+
+    kept = Kept(read, most=5)
+    first = asyncio.create_task(kept.of(HERE, CHANNEL))
+    await asyncio.sleep(0)
+    assert await kept.of(HERE, CHANNEL) == "new"
+    slow.set()
+    assert await first == "old"
+    assert await kept.of(HERE, CHANNEL) == "new"
 
 
 async def test_where_it_is_switched_off_it_answers_nobody(stage: Stage) -> None:
