@@ -91,28 +91,24 @@ WITH stale AS (
     SELECT turn_id, lease_until AS due FROM turns
     WHERE state IN ('running', 'composed', 'delivering') AND lease_until < now()
     ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED
-), waiting AS MATERIALIZED (
-    SELECT turn_id, space_id, place_id, author_id, available_at FROM turns
-    WHERE state = 'queued' AND available_at <= now()
-), lane AS MATERIALIZED (
-    SELECT w.space_id, w.place_id, w.has_several
-    FROM (SELECT space_id, place_id, count(*) > 1 AS has_several FROM waiting GROUP BY 1, 2) AS w
-    WHERE NOT EXISTS (  -- one look at the index of lanes for each: OFFSET keeps it from being joined
-        SELECT FROM turns busy
-        WHERE busy.space_id = w.space_id AND busy.place_id = w.place_id
-          AND busy.state IN ('running', 'composed', 'delivering') OFFSET 0)
 ), free AS (
     SELECT DISTINCT ON (q.space_id, q.place_id) q.turn_id, q.available_at AS due
-    FROM waiting q JOIN lane USING (space_id, place_id)
+    FROM (SELECT turn_id, space_id, place_id, author_id, available_at,
+                 count(*) OVER (PARTITION BY space_id, place_id) > 1 AS is_one_of_several
+          FROM turns WHERE state = 'queued' AND available_at <= now()) AS q
     LEFT JOIN LATERAL (
         SELECT s.started_at FROM turns s
-        WHERE lane.has_several AND s.space_id = q.space_id AND s.place_id = q.place_id
+        WHERE q.is_one_of_several AND s.space_id = q.space_id AND s.place_id = q.place_id
           AND s.author_id = q.author_id AND s.started_at IS NOT NULL
         ORDER BY s.started_at DESC LIMIT 1
     ) AS served ON true
+    WHERE NOT EXISTS (  -- one look at the index of lanes for each: OFFSET keeps it from being joined
+        SELECT FROM turns busy
+        WHERE busy.space_id = q.space_id AND busy.place_id = q.place_id
+          AND busy.state IN ('running', 'composed', 'delivering') OFFSET 0)
     ORDER BY q.space_id, q.place_id, served.started_at NULLS FIRST, q.turn_id
 ), picked AS (
-    SELECT turn_id FROM (SELECT * FROM stale UNION ALL SELECT * FROM free) AS due_now
+    SELECT turn_id FROM (SELECT * FROM stale UNION ALL SELECT * FROM free) AS waiting
     ORDER BY due, turn_id LIMIT $1
 ), claimed AS (
     UPDATE turns t SET
