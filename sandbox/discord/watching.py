@@ -78,9 +78,9 @@ class Watcher:
     def is_typing(self, place: Place, who: Who | None = None) -> bool:
         """Whether people see the indicator: for ten seconds, or until the next message of that user there."""
         channel, user, now = place.as_channel(), self.bot if who is None else _user(who), self.world.clock.now()
-        starts = [t.at for t in self.typing_log if t.place is channel and t.by is user]
-        said = [m.created_at for m in channel.shelf.everything() if m.author is user]
-        return bool(starts) and now < starts[-1] + 10 and (not said or said[-1] < starts[-1])
+        starts = [t for t in self.typing_log if t.place is channel and t.by is user]
+        said = [m.id for m in channel.shelf.everything() if m.author is user]
+        return bool(starts) and now < starts[-1].at + 10 and (not said or said[-1] < starts[-1].id)
 
     def reactions_on(self, message: Message) -> dict[str, list[User]]:
         """Emoji to the users who reacted with it."""

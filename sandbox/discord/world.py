@@ -55,11 +55,13 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """One start of the typing indicator; ``at`` in seconds on the sandbox's clock."""
+    """One start of the typing indicator; ``at`` in seconds on the sandbox's clock. ``id`` orders it among messages, whose
+    times are exact to a millisecond only: what was said since has a greater one."""
 
     by: User
     place: Channel
     at: float
+    id: int
 
 
 class World:
@@ -143,7 +145,7 @@ class World:
             self.publish("THREAD_LIST_SYNC", payloads.thread_list(guild, gained), guild=guild)
 
     def note_typing(self, who: User, channel: Channel) -> None:
-        self.typing_log.append(Typing(who, channel, self.clock.now()))
+        self.typing_log.append(Typing(who, channel, self.clock.now(), self.ids.next()))
 
     async def breathe(self) -> None:
         """Let the sessions' writers run once."""

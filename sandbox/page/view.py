@@ -12,7 +12,7 @@ from sandbox.discord import Channel, Guild, Kind, Member, Message, Permission, R
 from sandbox.discord.events import Payload
 from sandbox.discord.messages import CHAT_COMMANDS, CONTEXT_COMMAND, REPLY, THREAD_STARTER, Attachment
 from sandbox.discord.permissions import EVERYTHING, of_roles
-from sandbox.discord.world import World
+from sandbox.discord.world import Typing, World
 
 from .marks import Marks, pings
 
@@ -246,13 +246,12 @@ def attachment_view(message: Message, attached: Attachment) -> Payload:
 def typing_in(world: World, place: Channel, viewer: Member) -> list[Payload]:
     """Who is typing there, and until when it is shown unless they begin again."""
     now = world.clock.now()
-    starts: dict[int, float] = {}
+    starts: dict[int, Typing] = {}
     for typing in world.typing_log[-_TYPING_LOOKED_AT:]:
         if typing.place is place and typing.by is not viewer.user and now < typing.at + TYPING_S:
-            starts[typing.by.id] = typing.at
+            starts[typing.by.id] = typing
     for message in place.shelf.before(None, len(starts) + 1) if starts else ():
         began = starts.get(message.author.id)
-        # A message's time is its id's, in whole milliseconds.
-        if began is not None and int(began * 1e3) <= round(message.created_at * 1e3):
+        if began is not None and began.id < message.id:
             del starts[message.author.id]
-    return [{"id": str(user_id), "until": moment(at + TYPING_S)} for user_id, at in starts.items()]
+    return [{"id": str(user_id), "until": moment(began.at + TYPING_S)} for user_id, began in starts.items()]

@@ -18,7 +18,6 @@ from sandbox.discord.world import World
 from sandbox.terminal.parts import offered
 
 TYPING_SECONDS = 10.0  # Discord shows the indicator for so long
-_MILLISECOND = 0.001  # what a message's time is exact to
 _NEWEST = 50  # messages looked back on for new ones; more at once are not shown one by one
 _TRACKED = 500  # messages whose later changes are shown
 _MENTION = re.compile(r"<(?:@[!&]?|#)(\d{1,20})>|<a?(:\w{1,32}:)\d{1,20}>")
@@ -183,7 +182,7 @@ class Scene:
             if typing.by is not self._world.bot or place.id not in {visible.id for visible in self.places()}:
                 continue
             newest = next(iter(place.shelf.before(None, 1)), None)
-            if newest is not None and newest.author is typing.by and newest.created_at + _MILLISECOND > typing.at:
+            if newest is not None and newest.author is typing.by and typing.id < newest.id:
                 continue
             if self._typing_until.get(place.id, 0.0) < typing.at:
                 where = "" if place is self.place else f"({self.title(place)}) "
