@@ -55,8 +55,8 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """One start of the typing indicator; ``at`` in seconds on the sandbox's clock. ``id`` orders it among messages, whose
-    times are exact to a millisecond only: what was said since has a greater one."""
+    """One start of the typing indicator; ``at`` in seconds on the sandbox's clock. ``id`` orders it among messages,
+    whose times are exact to a millisecond only: what was said since has a greater one."""
 
     by: User
     place: Channel
