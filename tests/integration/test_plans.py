@@ -120,6 +120,21 @@ async def test_turns_are_made_and_claimed_by_few_reads_whatever_was_there_before
     assert max(read.values()) < 600, read
 
 
+async def test_a_claim_compares_no_waiting_turns_with_each_other(pool: asyncpg.Pool) -> None:
+    """I14: after an outage thousands of places wait, and the statistics still say that none does."""
+    async with pool.acquire() as conn:
+        await conn.execute("SET plan_cache_mode = force_generic_plan")
+        await conn.execute(PASS, 1, 3_000)
+        await conn.execute(PASSED)
+        await conn.execute("ANALYZE turns")
+        await conn.execute(WAIT.replace("40", "1000"))
+        await conn.execute(f"PREPARE claim (int, float8, float8) AS {CLAIM_TURNS_SQL}")
+        row = await conn.fetchval("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim (8, 20, 1800)")
+        await conn.execute("DEALLOCATE ALL; RESET plan_cache_mode")
+    nodes = _nodes(json.loads(row)[0]["Plan"])
+    assert sum(node.get("Rows Removed by Join Filter", 0) * node["Actual Loops"] for node in nodes) < 10_000
+
+
 @pytest.mark.parametrize("queued", [0, 3])
 async def test_a_claim_takes_the_author_served_longest_ago(pool: asyncpg.Pool, queued: int) -> None:
     """I3: of a lane's queue, the author whose last turn began first; of several lanes, one each."""
