@@ -137,10 +137,10 @@ class Answerer:
         """`at_last` is for what nobody has to wait for."""
         async with asyncio.TaskGroup() as group:
             looking = group.create_task(self._forbidden(turn))
+            ruling = group.create_task(self._rules.of(turn.space_id, turn.place_id))
             recent = await self._recent(turn)
-            rules = await self._rules.of(turn.space_id, turn.place_id)
         why = looking.result()
-        scene = None if recent.trigger is None else Scene(recent.trigger, recent, rules)
+        scene = None if recent.trigger is None else Scene(recent.trigger, recent, ruling.result())
         if turn.reason == "ambient":
             await self._speak_up(turn, scene, at_last, quiet=why is not None)
             return

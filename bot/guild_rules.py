@@ -90,23 +90,14 @@ async def rules_in(db: Db, space_id: SpaceId, place_id: PlaceId) -> tuple[str, .
 MOST_KEPT: Final = 500
 
 
-class RulesDoor:
-    """Where turns read what they are to follow: as it stands, or stood a moment ago (bot.kept)."""
+class RulesDoor(Kept[tuple[str, ...]]):
+    """Where turns read what they are to follow (`rules_in`). Raises what PostgreSQL raises."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._kept = Kept(self._read, most=MOST_KEPT)
+        super().__init__(self._rules, most=MOST_KEPT)
 
-    async def of(self, space_id: SpaceId, place_id: PlaceId) -> tuple[str, ...]:
-        """What a place's answers are to follow, the more particular after the more general. Raises what PostgreSQL
-        raises."""
-        return await self._kept.of(space_id, place_id)
-
-    def forget(self, space_id: SpaceId) -> None:
-        """Read anew what is asked next: something was changed in this space."""
-        self._kept.forget(space_id)
-
-    async def _read(self, space_id: SpaceId, place_id: PlaceId) -> tuple[str, ...]:
+    async def _rules(self, space_id: SpaceId, place_id: PlaceId) -> tuple[str, ...]:
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             return await rules_in(conn, space_id, place_id)
 

@@ -182,23 +182,19 @@ async def read_settings(conn: Db, ground: Ground, space_id: SpaceId, place_id: P
     return ground.with_set(space_id, {row["name"]: orjson.loads(row["value"]) for row in rows})
 
 
-class GuildSettingsDoor:
-    """Where everybody reads settings: as they stand, or stood at most KEPT_S ago. Raises what PostgreSQL raises."""
+class GuildSettingsDoor(Kept[GuildSettings]):
+    """Where everybody reads settings. Raises what PostgreSQL raises."""
 
     def __init__(self, pool: Pool, ground: Ground) -> None:
         self.ground = ground
         self._pool = pool
-        self._kept = Kept(self._read, most=MOST_KEPT)
+        super().__init__(self._settings, most=MOST_KEPT)
 
     async def of(self, space_id: SpaceId, place_id: PlaceId = WHOLE_SPACE) -> GuildSettings:
         """What holds in a place, or in the space as a whole."""
-        return await self._kept.of(space_id, place_id)
+        return await super().of(space_id, place_id)
 
-    def forget(self, space_id: SpaceId) -> None:
-        """Read anew what is asked next: something was changed in this space."""
-        self._kept.forget(space_id)
-
-    async def _read(self, space_id: SpaceId, place_id: PlaceId) -> GuildSettings:
+    async def _settings(self, space_id: SpaceId, place_id: PlaceId) -> GuildSettings:
         async with self._pool.acquire(timeout=BORROW_S) as conn:
             return await read_settings(conn, self.ground, space_id, place_id)
 

@@ -19,7 +19,7 @@ class Kept(Generic[T]):
     def __init__(self, read: Callable[[SpaceId, PlaceId], Awaitable[T]], *, most: int) -> None:
         self._read = read
         self._most = most
-        # By when the reading began, the oldest first.
+        # Each with when its reading began; the one whose reading ended first stands first.
         self._kept: OrderedDict[tuple[SpaceId, PlaceId], tuple[float, T]] = OrderedDict()
         self._changes = 0
 

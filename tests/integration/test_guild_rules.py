@@ -42,6 +42,21 @@ async def test_rules_are_written_followed_and_taken_back(stage: Stage) -> None:
     assert await stage.pool.fetchval("SELECT count(*) FROM guild_rules") == 4
 
 
+async def test_new_rules_count_in_the_next_answer(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the ones before were read for an answer a moment ago."""
+    monkeypatch.setattr("bot.kept.KEPT_S", 600.0)
+    olive = stage.guild.member("Olive")
+    stage.model.default(say("Arr."))
+    async with stage.muninn():
+        await stage.until("SELECT 1 FROM application_commands")
+        for words in ("pirate", "judge"):
+            form = await (await olive.slash(stage.general, "rules edit")).modal()
+            await (await olive.submit(form, {"words": f"Speak like a {words}."})).message()
+            asked = await stage.ada.says(stage.general, f"{stage.discord.bot.mention} hello")
+            await stage.discord.wait_for_message(reply_to=asked)
+            assert f"> Speak like a {words}." in stage.model.requests[-1].system_text
+
+
 async def test_a_form_outlives_a_restart_and_one_that_nobody_knows_says_so(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
