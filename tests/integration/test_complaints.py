@@ -181,6 +181,7 @@ async def test_in_a_direct_conversation_it_knows_what_was_said_before_without_a_
     stage.model.default(say("Nice."))
     dm = stage.ada.dm()
     async with stage.muninn():
+        await stage.until("SELECT 1 FROM application_commands")
         for words in ("my cat is called Schrodinger", "what is it called?"):
             asked = await stage.ada.says(dm, words)
             await stage.discord.wait_for_message(reply_to=asked)

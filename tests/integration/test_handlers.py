@@ -36,6 +36,7 @@ def handled(monkeypatch: pytest.MonkeyPatch) -> Callable[[Handles], None]:
 
 
 async def _use(stage: Stage) -> Use:
+    await stage.until("SELECT 1 FROM application_commands")
     return await stage.ada.slash(stage.general, "stop")
 
 
