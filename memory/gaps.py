@@ -70,8 +70,8 @@ async def open_gap(
     dropped: int,
     waited: timedelta = timedelta(0),
 ) -> None:
-    """Record a gap of `shard` (its number, and how many there are) that was noticed `waited` ago, inside the caller's
-    transaction.
+    """Record a gap of `shard` (its number, and how many there are) that was noticed `waited` before the caller's
+    transaction began, inside of it.
 
     A guild's shard is its id's high bits modulo their number, and DMs are shard 0's (Discord's rule). What is no known
     guild is taken for a DM where space and place are one.

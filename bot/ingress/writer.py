@@ -144,6 +144,8 @@ class Writer:
 
         async def write(conn: Borrowed) -> None:
             gap.is_written = True
+            # Before the transaction begins: its time is the one that this is taken from.
+            waited = timedelta(seconds=time.monotonic() - gap.noticed_at)
             async with conn.transaction():
                 await open_gap(
                     conn,
@@ -151,7 +153,7 @@ class Writer:
                     reason=gap.reason,
                     since=gap.since,
                     dropped=gap.dropped,
-                    waited=timedelta(seconds=time.monotonic() - gap.noticed_at),
+                    waited=waited,
                 )
                 if gap.firsts:
                     await add_cursors(conn, [Behind(*where, MessageId(m - 1)) for where, m in gap.firsts.items()])
